@@ -1,0 +1,225 @@
+"""Descent: projected gradient descent in surrogate space (Algorithm 1), in three sizes."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from copy import deepcopy
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anymetric.gradients import Estimate, GradientEstimator, LinearInterpolation
+from anymetric.gradients.base import positive
+from anymetric.ledger import BudgetSpent, Ledger, Probe
+from anymetric.metrics import MetricError
+from anymetric.projections import Adagrad, Projector
+from anymetric.solution import Solution, Status, Turn
+
+Watcher = Callable[[Turn], bool | None]
+
+
+@dataclass(frozen=True, eq=False)
+class Known:
+    """A first estimate made in advance, and the generator as it was left by it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> known = Known(Estimate(np.zeros(2), np.zeros(2)), np.random.default_rng(0))
+    >>> known.estimate.gradient.tolist()
+    [0.0, 0.0]
+    """
+
+    estimate: Estimate
+    rng: np.random.Generator
+
+    @classmethod
+    def at(
+        cls,
+        gradient: GradientEstimator,
+        ledger: Ledger,
+        theta: NDArray[np.float64],
+        rng: np.random.Generator,
+    ) -> Known:
+        """Make the estimate at a starting point."""
+        return cls(gradient.estimate(ledger, ledger.look(theta), rng), rng)
+
+
+@dataclass(frozen=True)
+class Descent:
+    """Algorithm 1. The defaults are the paper's.
+
+    Parameters
+    ----------
+    turns : int
+        T. The paper takes 250.
+    step : float
+        eta. The paper tunes it on validation: see `Tuned`.
+    gradient : GradientEstimator
+    projection : Projector
+    decay : float
+        The t-th step is ``step / t**decay``; 0 is the paper's constant step.
+    normalised : bool
+        Divide the gradient by its length, so that `step` is how far the target moves, whatever
+        the unit of the metric.
+    patience : int
+        Turns without any change (no probe changes the cost, or the profile stands still)
+        before a start is given up.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from anymetric.data import Data
+    >>> from anymetric.metrics import as_metric
+    >>> from anymetric.problem import Problem
+    >>> from anymetric.surrogates import per_class
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(200, 2))
+    >>> data = Data(X, np.where(X[:, 0] > 0.5, 1.0, -1.0))
+    >>> ledger = Ledger(Problem(data, per_class("hinge"), as_metric("gmean")))
+    >>> descent = Descent(turns=5, gradient=LinearInterpolation(m=50, sigma=0.5))
+
+    One turn, a walk that the caller may leave, or the whole run:
+
+    >>> first = descent.turn(ledger, descent.start(ledger, np.zeros(3)), rng)
+    >>> costs = [turn.cost for turn in descent.walk(ledger, np.zeros(3), rng)]
+    >>> descent.run(ledger, [np.zeros(3)], rng).cost <= costs[0]
+    True
+    """
+
+    turns: int = 250
+    step: float = 0.1
+    gradient: GradientEstimator = field(default_factory=LinearInterpolation)
+    projection: Projector = field(default_factory=Adagrad)
+    decay: float = 0.0
+    normalised: bool = False
+    patience: int = 10
+
+    def __post_init__(self) -> None:
+        positive("turns", self.turns)
+        positive("step", self.step)
+        positive("patience", self.patience)
+
+    def start(self, ledger: Ledger, theta: NDArray[np.float64], number: int = 0) -> Turn:
+        """Look at a starting point: turn 0."""
+        here = ledger.look(theta)
+        return Turn(0, number, here, here.profile, calls=ledger.calls)
+
+    def turn(
+        self,
+        ledger: Ledger,
+        last: Turn,
+        rng: np.random.Generator,
+        estimate: Estimate | None = None,
+    ) -> Turn:
+        """Take one turn: estimate (unless one is given), step, project, look."""
+        began = time.perf_counter()
+        number = last.number + 1
+        eta = self.step / number**self.decay
+        if estimate is None:
+            estimate = self.gradient.estimate(ledger, last.here, rng)
+        length = float(np.linalg.norm(estimate.gradient)) if self.normalised else 1.0
+        target = last.point - eta * estimate.gradient / (length or 1.0)
+        # Theorem 1 sets eta = 1 / beta^2 and asks for the accuracy 1 / (beta^2 T).
+        projection = self.projection.project(
+            ledger.problem,
+            target,
+            last.theta,
+            accuracy=eta / self.turns,
+            state=None if last.projection is None else last.projection.state,
+        )
+        cost = ledger.look(projection.theta).cost
+        here = Probe(projection.theta, projection.profile, cost)
+        seconds = time.perf_counter() - began
+        calls = ledger.calls
+        return Turn(
+            number, last.start, here, projection.point, target, estimate, projection, calls, seconds
+        )
+
+    def walk(
+        self,
+        ledger: Ledger,
+        theta: NDArray[np.float64],
+        rng: np.random.Generator,
+        number: int = 0,
+        estimate: Estimate | None = None,
+    ) -> Iterator[Turn]:
+        """Yield turn after turn from one start, for a caller to stop, print or save."""
+        turn = self.start(ledger, theta, number)
+        yield turn
+        while turn.number < self.turns:
+            turn = self.turn(ledger, turn, rng, estimate)
+            estimate = None
+            yield turn
+
+    def run(
+        self,
+        ledger: Ledger,
+        starts: Sequence[NDArray[np.float64]],
+        rng: np.random.Generator,
+        watch: Watcher | None = None,
+        known: Sequence[Known] | None = None,
+    ) -> Solution:
+        """Run from every start and keep the best turn by cost.
+
+        Parameters
+        ----------
+        watch : function of a Turn, optional
+            Called after every turn; a true answer stops the run.
+        known : one Known a start, optional
+            Estimates at the starts, so that they are not made again.
+        """
+        turns: list[Turn] = []
+        ends: list[Status] = []
+        try:
+            for number, child in enumerate(rng.spawn(len(starts))):
+                estimate = None
+                if known is not None:
+                    estimate, child = known[number].estimate, deepcopy(known[number].rng)
+                walk = self.walk(ledger, starts[number], child, number, estimate)
+                ends.append(follow(walk, turns, self.patience, watch))
+                if ends[-1] is Status.STOPPED:
+                    break
+        except BudgetSpent:
+            ends.append(Status.BUDGET)
+        except MetricError as error:
+            error.best = conclude(turns, [Status.FAILED], ledger.calls) if turns else None
+            raise
+        if not turns:
+            raise ValueError(
+                f"max_metric_calls must allow one look at a starting model; got {ledger.max_calls}."
+            )
+        return conclude(turns, ends, ledger.calls)
+
+
+def follow(walk: Iterator[Turn], turns: list[Turn], patience: int, watch: Watcher | None) -> Status:
+    """Follow one walk into `turns` until it ends, stands still, or the caller stops it."""
+    flat = still = 0
+    before: Turn | None = None
+    for turn in walk:
+        turns.append(turn)
+        if watch is not None and watch(turn):
+            return Status.STOPPED
+        if turn.estimate is not None and before is not None:
+            flat = flat + 1 if turn.estimate.flat else 0
+            moved = not np.array_equal(turn.theta, before.theta)
+            still = 0 if moved or turn.estimate.flat else still + 1
+        if flat >= patience:
+            return Status.FLAT
+        if still >= patience:
+            return Status.CONVERGED
+        before = turn
+    return Status.COMPLETED
+
+
+def conclude(turns: Sequence[Turn], ends: Sequence[Status], calls: int) -> Solution:
+    """Return the best turn with the run's status: what stopped all, else the best start's end."""
+    best = min(turns, key=lambda turn: turn.cost)
+    final = ends[-1]
+    if final not in (Status.BUDGET, Status.STOPPED, Status.FAILED):
+        moving = [end for end in ends if end is not Status.FLAT]
+        final = ends[best.start] if moving and ends[best.start] in moving else ends[-1]
+        final = moving[0] if moving and final is Status.FLAT else final
+    return Solution(best, final, tuple(turns), calls)

@@ -1,0 +1,51 @@
+"""Errors: what anymetric raises when something outside it is missing or broken."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+
+class MissingExtra(ImportError):  # noqa: N818 - it reads as what it says
+    """An optional dependency is needed and not installed; the message says how to get it.
+
+    Examples
+    --------
+    >>> raise MissingExtra("TorchModel needs torch: pip install 'anymetric[torch]'.")
+    Traceback (most recent call last):
+    ...
+    anymetric.errors.MissingExtra: TorchModel needs torch: pip install 'anymetric[torch]'.
+    """
+
+
+class DataError(OSError):
+    """A data file cannot be had, or is not the file that it should be.
+
+    Examples
+    --------
+    >>> issubclass(DataError, OSError)
+    True
+    """
+
+
+def import_extra(module: str, *, needed_by: str, extra: str) -> Any:
+    """Import an optional module, or say which extra brings it.
+
+    Examples
+    --------
+    >>> import_extra("json", needed_by="This page", extra="paper").dumps([1])
+    '[1]'
+    >>> import_extra("no_such_module", needed_by="This page", extra="paper")
+    Traceback (most recent call last):
+    ...
+    anymetric.errors.MissingExtra: This page needs no_such_module: pip install 'anymetric[paper]'.
+    """
+    package = module.partition(".")[0]
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as error:
+        # A broken installation of the package itself is another matter, and says so itself.
+        if (error.name or "").partition(".")[0] != package:
+            raise
+        message = f"{needed_by} needs {package}: pip install 'anymetric[{extra}]'."
+        raise MissingExtra(message, name=package) from error

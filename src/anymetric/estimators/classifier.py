@@ -1,0 +1,182 @@
+"""MetricClassifier: a linear classifier trained for any metric."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
+
+from anymetric import starts
+from anymetric.estimators._defaults import default_slices
+from anymetric.estimators._shell import MetricEstimator
+
+
+class MetricClassifier(ClassifierMixin, MetricEstimator):
+    """A linear classifier trained for the metric you care about.
+
+    Parameters
+    ----------
+    metric : str, function, scikit-learn scorer or Metric, default="accuracy"
+        A ready-made metric's name (`anymetric.metrics.metric_names()`), a scorer's name or
+        object, or a function ``f(y_true, y_pred)``; one whose second argument is called
+        ``y_score`` gets scores, and further arguments get the side columns of those names.
+    surrogates : "auto", builder, loss, name or list, default="auto"
+        ``auto``: the logistic loss per class, and per group and source where they are given.
+    method : "descent", "paper" or a part with a `run` method, default="descent"
+        ``paper``: Algorithm 1 with the paper's settings and its tuning.
+    greater_is_better : bool, optional
+        For a function whose name does not tell.
+    starts : int or array of shape (s, d + 1), default=0
+        Random starts beside the plain and the balanced logistic regression; or your own,
+        instead of them.
+    standardize : bool, default=True
+        Let the parameters live in standardised features; `coef_` is for X as it is.
+    fit_intercept : bool, default=True
+    validation_fraction : float, default=0.2
+        Share of the rows held out to judge when `fit` gets no validation data.
+    max_metric_calls : int, optional
+    n_jobs : int, optional
+        For ``method="paper"``: the tuning runs in parallel.
+    verbose : int, default=0
+        Lines a second of progress, on standard error.
+    random_state : int, RandomState or None
+
+    Attributes
+    ----------
+    coef_, intercept_ : arrays of shape (1, d) and (1,)
+    classes_ : array of shape (2,)
+    weights_ : dict
+        What each surrogate counted for in the loss that gave this model, summing to one.
+    history_ : list of dicts
+        One row a turn.
+    status_ : Status
+        Why the run ended; ``status_.value`` says what to do.
+    cost_, validation_score_ : float
+        The metric on the rows that judged, as a cost and in its own direction.
+    validation_ : str
+        Which rows judged.
+    n_metric_calls_ : int
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> X, y = make_classification(500, weights=[0.9], random_state=0)
+    >>> clf = MetricClassifier("f1", random_state=0).fit(X, y)
+    >>> clf.score(X, y) > 0.5
+    True
+    """
+
+    # The mixin's own score would come first.
+    score = MetricEstimator.score
+
+    def __init__(
+        self,
+        metric="accuracy",
+        *,
+        surrogates="auto",
+        method="descent",
+        greater_is_better=None,
+        starts=0,
+        standardize=True,
+        fit_intercept=True,
+        validation_fraction=0.2,
+        max_metric_calls=None,
+        n_jobs=None,
+        verbose=0,
+        random_state=None,
+    ):
+        super().__init__(
+            metric,
+            surrogates=surrogates,
+            method=method,
+            greater_is_better=greater_is_better,
+            starts=starts,
+            standardize=standardize,
+            fit_intercept=fit_intercept,
+            validation_fraction=validation_fraction,
+            max_metric_calls=max_metric_calls,
+            n_jobs=n_jobs,
+            verbose=verbose,
+            random_state=random_state,
+        )
+
+    def decision_function(self, X):
+        """Return the scores: positive for ``classes_[1]``.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+
+        Returns
+        -------
+        array of shape (n,)
+        """
+        return self._scores(X)
+
+    def predict(self, X):
+        """Return the predicted labels.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+
+        Returns
+        -------
+        array of shape (n,)
+        """
+        positive = self.decision_function(X) > 0
+        return self.classes_[positive.astype(int)]
+
+    def _encode(self, y):
+        check_classification_targets(y)
+        kind = type_of_target(y, input_name="y", raise_unknown=True)
+        classes = np.unique(y)
+        if kind != "binary":
+            raise ValueError(
+                f"Only binary classification is supported. The type of the target is {kind}: y has "
+                f"{len(classes)} classes. Many classes are coming; until then, "
+                "sklearn.multiclass.OneVsRestClassifier around this estimator trains one model a "
+                "class."
+            )
+        self.classes_ = classes
+        return np.where(y == classes[-1], 1.0, -1.0)
+
+    def _check_target(self, data):
+        if len(np.unique(data.y)) < 2:
+            raise ValueError(
+                f"y has only one class among the rows of positive weight: "
+                f"{self.classes_[int(data.y[0] > 0) * (len(self.classes_) - 1)]!r}. "
+                "A classifier needs two classes."
+            )
+
+    def _encode_valid(self, y):
+        new = sorted(set(np.unique(y).tolist()) - set(self.classes_.tolist()))
+        if new:
+            raise ValueError(
+                f"The labels {new} were never seen in training, which had {self.classes_.tolist()}."
+            )
+        return np.where(y == self.classes_[1], 1.0, -1.0)
+
+    def _strata(self, data):
+        group = data.side.get("groups")
+        if group is None:
+            return data.y
+        return 2 * np.unique(group, return_inverse=True)[1] + (data.y > 0)
+
+    def _labels(self):
+        return tuple(self.classes_.tolist())
+
+    def _default_surrogates(self, metric, train):
+        return default_slices(train)
+
+    def _plain_starts(self, problem):
+        return [starts.plain(problem), starts.balanced(problem)]
+
+    def _set_coefficients(self, weights, offset):
+        self.coef_ = weights[np.newaxis, :]
+        self.intercept_ = np.array([offset])
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags

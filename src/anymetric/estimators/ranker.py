@@ -1,0 +1,116 @@
+"""MetricRanker: a linear scoring function trained for any metric of the order."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from anymetric import starts
+from anymetric.estimators._defaults import default_ranking
+from anymetric.estimators._shell import MetricEstimator
+
+
+class MetricRanker(MetricEstimator):
+    """A linear scoring function trained for a metric of the order that it puts rows in.
+
+    A row is relevant if its y is above the smallest value of y: graded relevance is read as
+    relevant or not.
+
+    Parameters
+    ----------
+    metric : str, function, scikit-learn scorer or Metric, default="average_precision"
+    surrogates : "auto", surrogate, builder or list, default="auto"
+        ``auto``: precision at recall 0.25, 0.5 and 0.75, and the logistic loss per class.
+    method, greater_is_better, starts, standardize, fit_intercept, validation_fraction, \
+max_metric_calls, n_jobs, verbose, random_state
+        As in `MetricClassifier`.
+
+    Attributes
+    ----------
+    coef_, intercept_ : array of shape (d,) and float
+    weights_, history_, status_, cost_, validation_score_, validation_, n_metric_calls_
+        As in `MetricClassifier`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> X, y = make_classification(500, weights=[0.9], random_state=0)
+    >>> MetricRanker("prbep", random_state=0).fit(X, y).score(X, y) > 0.5
+    True
+    """
+
+    def __init__(
+        self,
+        metric="average_precision",
+        *,
+        surrogates="auto",
+        method="descent",
+        greater_is_better=None,
+        starts=0,
+        standardize=True,
+        fit_intercept=True,
+        validation_fraction=0.2,
+        max_metric_calls=None,
+        n_jobs=None,
+        verbose=0,
+        random_state=None,
+    ):
+        super().__init__(
+            metric,
+            surrogates=surrogates,
+            method=method,
+            greater_is_better=greater_is_better,
+            starts=starts,
+            standardize=standardize,
+            fit_intercept=fit_intercept,
+            validation_fraction=validation_fraction,
+            max_metric_calls=max_metric_calls,
+            n_jobs=n_jobs,
+            verbose=verbose,
+            random_state=random_state,
+        )
+
+    def predict(self, X):
+        """Return the scores: rows to be put first have the highest.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+
+        Returns
+        -------
+        array of shape (n,)
+        """
+        return self._scores(X)
+
+    def _encode(self, y):
+        y = np.asarray(y, dtype=np.float64)
+        if not np.all(np.isfinite(y)):
+            raise ValueError("y holds NaN or infinity.")
+        self.least_ = float(y.min())
+        return self._encode_valid(y)
+
+    def _check_target(self, data):
+        if len(np.unique(data.y)) < 2:
+            raise ValueError(
+                "All rows of positive weight are of one class: a ranker needs relevant rows "
+                "(y above its smallest value) and others."
+            )
+
+    def _encode_valid(self, y):
+        return np.where(np.asarray(y, dtype=np.float64) > self.least_, 1.0, -1.0)
+
+    def _strata(self, data):
+        return data.y
+
+    def _labels(self):
+        return (0, 1)
+
+    def _default_surrogates(self, metric, train):
+        return default_ranking()
+
+    def _plain_starts(self, problem):
+        return [starts.plain(problem), starts.balanced(problem)]
+
+    def _set_coefficients(self, weights, offset):
+        self.coef_ = weights
+        self.intercept_ = offset

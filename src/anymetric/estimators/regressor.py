@@ -1,0 +1,113 @@
+"""MetricRegressor: a linear regression trained for any metric."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.base import RegressorMixin
+
+from anymetric import starts
+from anymetric.estimators._shell import MetricEstimator
+from anymetric.surrogates import lp_family
+
+
+class MetricRegressor(RegressorMixin, MetricEstimator):
+    """A linear regression trained for the metric you care about.
+
+    The surrogates are ``|f - y|^p`` for several p (Example 2 of the paper): how much outliers
+    count is learned from the metric on clean validation rows.
+
+    Parameters
+    ----------
+    metric : str, function, scikit-learn scorer or Metric, default="r2"
+    surrogates : "auto", builder, loss, name or list, default="auto"
+        ``auto``: the l_p family for p = 1.2, 1.5, 2 and 3.
+    method, greater_is_better, starts, standardize, fit_intercept, validation_fraction, \
+max_metric_calls, n_jobs, verbose, random_state
+        As in `MetricClassifier`.
+
+    Attributes
+    ----------
+    coef_, intercept_ : array of shape (d,) and float
+    weights_, history_, status_, cost_, validation_score_, validation_, n_metric_calls_
+        As in `MetricClassifier`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_regression
+    >>> X, y = make_regression(300, 5, noise=5.0, random_state=0)
+    >>> reg = MetricRegressor("median_absolute_error", random_state=0).fit(X, y)
+    >>> reg.score(X, y) < 5.0
+    True
+    """
+
+    # The mixin's own score would come first.
+    score = MetricEstimator.score
+
+    def __init__(
+        self,
+        metric="r2",
+        *,
+        surrogates="auto",
+        method="descent",
+        greater_is_better=None,
+        starts=0,
+        standardize=True,
+        fit_intercept=True,
+        validation_fraction=0.2,
+        max_metric_calls=None,
+        n_jobs=None,
+        verbose=0,
+        random_state=None,
+    ):
+        super().__init__(
+            metric,
+            surrogates=surrogates,
+            method=method,
+            greater_is_better=greater_is_better,
+            starts=starts,
+            standardize=standardize,
+            fit_intercept=fit_intercept,
+            validation_fraction=validation_fraction,
+            max_metric_calls=max_metric_calls,
+            n_jobs=n_jobs,
+            verbose=verbose,
+            random_state=random_state,
+        )
+
+    def predict(self, X):
+        """Return the predictions.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+
+        Returns
+        -------
+        array of shape (n,)
+        """
+        return self._scores(X)
+
+    def _encode(self, y):
+        return np.asarray(y, dtype=np.float64)
+
+    def _check_target(self, data):
+        pass
+
+    def _encode_valid(self, y):
+        return np.asarray(y, dtype=np.float64)
+
+    def _strata(self, data):
+        return data.y
+
+    def _labels(self):
+        return None
+
+    def _default_surrogates(self, metric, train):
+        return lp_family()
+
+    def _plain_starts(self, problem):
+        return [starts.plain(problem, "squared"), starts.plain(problem, "huber")]
+
+    def _set_coefficients(self, weights, offset):
+        self.coef_ = weights
+        self.intercept_ = offset

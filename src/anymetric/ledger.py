@@ -1,0 +1,179 @@
+"""Ledger: every look at the metric is counted here, and none goes over the budget."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anymetric.data import Data, Floats
+from anymetric.metrics import BoundMetric, MetricError
+from anymetric.problem import Problem, blocks
+
+
+class BudgetSpent(Exception):
+    """The next look would go over `max_calls`; nothing was evaluated.
+
+    Examples
+    --------
+    >>> raise BudgetSpent("10 calls are spent")
+    Traceback (most recent call last):
+    anymetric.ledger.BudgetSpent: 10 calls are spent
+    """
+
+
+@dataclass(frozen=True, eq=False)
+class Probe:
+    """One look: where, its profile, its cost.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Probe(np.zeros(2), np.ones(1), 0.5).cost
+    0.5
+    """
+
+    theta: NDArray[np.float64]
+    profile: NDArray[np.float64]
+    cost: float
+
+
+@dataclass(frozen=True, eq=False)
+class Probes:
+    """m looks: profiles ``(m, K)`` beside their costs ``(m,)``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Probes(np.zeros((2, 3)), np.ones(2)).flat
+    True
+    """
+
+    profiles: NDArray[np.float64]
+    costs: NDArray[np.float64]
+
+    @property
+    def flat(self) -> bool:
+        """Whether every cost is the same."""
+        return bool(np.all(self.costs == self.costs[0])) if len(self.costs) else True
+
+
+class Ledger:
+    """A problem with a counter of metric calls and, if asked, a limit on them.
+
+    Parameters
+    ----------
+    problem : Problem
+    max_calls : int, optional
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from anymetric.data import Data
+    >>> from anymetric.metrics import as_metric
+    >>> data = Data(np.array([[1.0], [-1.0]]), np.array([1.0, -1.0]))
+    >>> ledger = Ledger(Problem(data, "hinge", as_metric("error")))
+    >>> ledger.probe(np.zeros((3, 2))).costs.tolist(), ledger.calls
+    ([0.5, 0.5, 0.5], 3)
+    """
+
+    def __init__(self, problem: Problem, max_calls: int | None = None) -> None:
+        self.problem = problem
+        self.max_calls = max_calls
+        self.calls = 0
+
+    @property
+    def left(self) -> float:
+        """Calls that may still be made."""
+        return np.inf if self.max_calls is None else self.max_calls - self.calls
+
+    def look(self, theta: NDArray[Any]) -> Probe:
+        """Look at one parameter vector."""
+        scores = self.problem.model.scores(self.problem.valid.X, theta)
+        cost = float(self.ask(self.problem.judge, scores))
+        return Probe(np.asarray(theta, dtype=np.float64), self.problem.profile(theta), cost)
+
+    def probe(self, thetas: NDArray[Any], batch: Batch | None = None) -> Probes:
+        """Look at ``(m, p)`` parameter vectors; with a batch, only its rows follow them."""
+        problem = self.problem
+        profiles, costs = [], []
+        for part in blocks(thetas, max(len(problem.train), len(problem.valid))):
+            trained, judged = batch_scores(problem, part, batch)
+            profiles.append(problem.profiler.values(trained))
+            costs.append(self.ask(problem.judge, judged))
+        return Probes(np.concatenate(profiles), np.concatenate(costs))
+
+    def ask(self, judge: BoundMetric, scores: Floats) -> NDArray[np.float64]:
+        """Return the costs of scores ``(n,)`` or ``(n, m)``, counted.
+
+        A failure of the metric says which call it was, counted from one.
+        """
+        looks = 1 if scores.ndim == 1 else scores.shape[1]
+        if looks > self.left:
+            raise BudgetSpent(f"{looks} calls asked, {self.left:g} of {self.max_calls} left.")
+        try:
+            costs = judge.costs(scores)
+        except MetricError as error:
+            self.calls += error.probe + 1
+            error.call = self.calls
+            raise
+        self.calls += looks
+        return costs
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """Rows whose scores follow the probes, while all others keep the scores of `theta`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Batch(np.zeros(2), np.array([0]), np.array([0])).train.tolist()
+    [0]
+    """
+
+    theta: NDArray[np.float64]
+    train: NDArray[np.intp]
+    valid: NDArray[np.intp]
+
+    @classmethod
+    def draw(
+        cls, problem: Problem, theta: NDArray[np.float64], size: int, rng: np.random.Generator
+    ) -> Batch:
+        """Draw `size` rows of each sample without replacement; one draw if they are the same."""
+        train = draw_rows(len(problem.train), size, rng)
+        same = problem.valid is problem.train
+        return cls(theta, train, train if same else draw_rows(len(problem.valid), size, rng))
+
+
+def draw_rows(n: int, size: int, rng: np.random.Generator) -> NDArray[np.intp]:
+    """Return `size` of n rows, or all of them, sorted.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> draw_rows(3, 10, np.random.default_rng(0)).tolist()
+    [0, 1, 2]
+    """
+    return np.sort(rng.choice(n, size=min(size, n), replace=False)).astype(np.intp)
+
+
+def batch_scores(
+    problem: Problem, thetas: NDArray[Any], batch: Batch | None
+) -> tuple[Floats, Floats]:
+    """Return ``(n, m)`` scores on train and on valid, perturbed everywhere or in a batch."""
+    score = problem.model.scores
+    if batch is None:
+        trained = score(problem.train.X, thetas)
+        same = problem.valid is problem.train
+        return trained, trained if same else score(problem.valid.X, thetas)
+
+    def replaced(data: Data, rows: NDArray[np.intp]) -> Floats:
+        base = score(data.X, batch.theta)
+        scores = np.repeat(base[:, np.newaxis], len(thetas), axis=1)
+        scores[rows] = score(data.X[rows], thetas)
+        return scores
+
+    return replaced(problem.train, batch.train), replaced(problem.valid, batch.valid)

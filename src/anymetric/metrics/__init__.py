@@ -1,0 +1,79 @@
+"""Metrics: the numbers that models are trained for, ready-made or the user's own."""
+
+from anymetric.metrics.base import BoundMetric, Metric, MetricError
+from anymetric.metrics.counts import CountMetric, Counts
+from anymetric.metrics.decisions import DecisionMetric
+from anymetric.metrics.functions import FunctionMetric, metric
+from anymetric.metrics.groups import (
+    DemographicParity,
+    EqualisedOdds,
+    MacroByGroup,
+    WorstGroup,
+)
+from anymetric.metrics.profit import Profit
+from anymetric.metrics.ranking import AveragePrecision, RankingMetric, RecallAtPrecision, RocAuc
+from anymetric.metrics.rates import (
+    Accuracy,
+    BalancedAccuracy,
+    BalancedError,
+    ErrorRate,
+    FBeta,
+    GMean,
+    Precision,
+    Recall,
+)
+from anymetric.metrics.registry import as_metric, metric_names
+from anymetric.metrics.regression import (
+    R2,
+    MeanAbsoluteError,
+    MeanSquaredError,
+    MedianAbsoluteError,
+    Pinball,
+    Within,
+)
+from anymetric.metrics.rows import Rows
+from anymetric.metrics.scorers import ScorerMetric
+from anymetric.metrics.thresholds import Sweep
+from anymetric.metrics.top import BreakEven, PrecisionAtFraction, PrecisionAtK
+
+__all__ = [
+    "R2",
+    "Accuracy",
+    "AveragePrecision",
+    "BalancedAccuracy",
+    "BalancedError",
+    "BoundMetric",
+    "BreakEven",
+    "CountMetric",
+    "Counts",
+    "DecisionMetric",
+    "DemographicParity",
+    "EqualisedOdds",
+    "ErrorRate",
+    "FBeta",
+    "FunctionMetric",
+    "GMean",
+    "MacroByGroup",
+    "MeanAbsoluteError",
+    "MeanSquaredError",
+    "MedianAbsoluteError",
+    "Metric",
+    "MetricError",
+    "Pinball",
+    "Precision",
+    "PrecisionAtFraction",
+    "PrecisionAtK",
+    "Profit",
+    "RankingMetric",
+    "Recall",
+    "RecallAtPrecision",
+    "RocAuc",
+    "Rows",
+    "ScorerMetric",
+    "Sweep",
+    "Within",
+    "WorstGroup",
+    "as_metric",
+    "metric",
+    "metric_names",
+]

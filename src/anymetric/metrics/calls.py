@@ -1,0 +1,98 @@
+"""Calls: a metric asked one probe at a time, its answers checked and its failures explained."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anymetric.data import Floats
+from anymetric.metrics.base import BoundMetric, MetricError
+from anymetric.metrics.thresholds import Sweep, Thresholds
+
+
+@dataclass(frozen=True, eq=False)
+class BoundCalls(BoundMetric):
+    """A metric that is a black box: one call for each probe, always with fresh arrays."""
+
+    @abstractmethod
+    def call(self, scores: NDArray[np.float64]) -> Any:
+        """Ask the metric about scores ``(n,)``."""
+
+    @cached_property
+    def names(self) -> NDArray[Any] | None:
+        """The user's labels, negative first; None for regression."""
+        return None if self.rows.labels is None else np.asarray(self.rows.labels)
+
+    def truth(self) -> NDArray[Any]:
+        """Return the targets as the user knows them."""
+        if self.names is None:
+            return self.rows.y.copy()
+        return self.names[self.rows.positive.astype(np.intp)]
+
+    def _values(self, scores: Floats) -> NDArray[np.float64]:
+        return self._answers(scores.T)
+
+    def _sweep(self, scores: NDArray[np.float64], limit: int | None) -> Sweep:
+        if self.names is None:
+            raise ValueError(
+                f"Metric {self.metric.name!r} is bound without labels: a regression has no "
+                "threshold to sweep."
+            )
+        shifts = Thresholds.of(scores, limit).shifts
+        values = self._answers(scores + shift for shift in shifts)
+        return Sweep(shifts, values, self.metric.cost(values))
+
+    def _answers(self, columns: Iterable[Floats]) -> NDArray[np.float64]:
+        return np.array([self._answer(i, column) for i, column in enumerate(columns)], dtype=float)
+
+    def _answer(self, probe: int, column: Floats) -> float:
+        try:
+            answer = self.call(np.array(column, dtype=np.float64))
+        except Exception as error:
+            raise self._failure(probe, f"{type(error).__name__}: {error}") from error
+        number = _number(answer)
+        if number is None:
+            raise self._failure(probe, f"one finite number was expected, got {_shown(answer)}")
+        return number
+
+    def _failure(self, probe: int, what: str) -> MetricError:
+        count = f"{len(self.rows)} rows"
+        if self.names is not None:
+            count += f", {int(self.rows.positive.sum())} of them positive"
+        return MetricError(
+            f"Metric {self.metric.name!r} failed at probe {probe}: {what}. It was called on "
+            f"{count}.",
+            probe=probe,
+        )
+
+
+def _number(answer: Any) -> float | None:
+    """Return the answer if it is one finite real number."""
+    if isinstance(answer, str | bytes) or np.iscomplexobj(answer) or _shape(answer) != ():
+        return None
+    try:
+        number = float(answer)
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return number if np.isfinite(number) else None
+
+
+def _shape(answer: Any) -> tuple[int, ...]:
+    try:
+        return tuple(np.shape(answer))
+    except ValueError:
+        return (len(answer),)
+
+
+def _shown(answer: Any) -> str:
+    shape = _shape(answer)
+    if shape:
+        return f"a {type(answer).__name__} of shape {shape}"
+    text = repr(answer)
+    return f"{text if len(text) <= 60 else text[:57] + '...'} ({type(answer).__name__})"

@@ -1,0 +1,166 @@
+"""Registry: from whatever a user calls a metric to the metric itself."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from difflib import get_close_matches
+from typing import Any
+
+from sklearn.metrics import get_scorer, get_scorer_names
+
+from anymetric.metrics.base import Metric
+from anymetric.metrics.counts import CountMetric
+from anymetric.metrics.functions import metric
+from anymetric.metrics.groups import (
+    DemographicParity,
+    EqualisedOdds,
+    MacroByGroup,
+    WorstGroup,
+)
+from anymetric.metrics.ranking import AveragePrecision, RecallAtPrecision, RocAuc
+from anymetric.metrics.rates import (
+    Accuracy,
+    BalancedAccuracy,
+    BalancedError,
+    ErrorRate,
+    FBeta,
+    GMean,
+    Precision,
+    Recall,
+)
+from anymetric.metrics.regression import (
+    R2,
+    MeanAbsoluteError,
+    MeanSquaredError,
+    MedianAbsoluteError,
+    Pinball,
+    Within,
+)
+from anymetric.metrics.scorers import ScorerMetric, is_scorer
+from anymetric.metrics.top import BreakEven, PrecisionAtFraction, PrecisionAtK
+
+_RATES: tuple[CountMetric, ...] = (
+    ErrorRate(),
+    Accuracy(),
+    BalancedError(),
+    BalancedAccuracy(),
+    GMean(),
+    Precision(),
+    Recall(),
+    FBeta(0.5),
+    FBeta(1.0),
+    FBeta(2.0),
+)
+_OTHERS: tuple[Metric, ...] = (
+    MacroByGroup(),
+    WorstGroup(),
+    DemographicParity(),
+    EqualisedOdds(),
+    PrecisionAtK(),
+    PrecisionAtFraction(),
+    BreakEven(),
+    RecallAtPrecision(),
+    AveragePrecision(),
+    RocAuc(),
+    R2(),
+    MeanAbsoluteError(),
+    MedianAbsoluteError(),
+    MeanSquaredError(),
+    Pinball(),
+    Within(),
+)
+_READY: dict[str, Metric] = {ready.name: ready for ready in (*_RATES, *_OTHERS)}
+
+_NUMBER = r"(\d+\.?\d*|\.\d+)"
+_PATTERNS: dict[str, Callable[[str], Metric]] = {
+    rf"f{_NUMBER}": lambda beta: FBeta(float(beta)),
+    r"precision@(\d+)": lambda k: PrecisionAtK(int(k)),
+    rf"precision@{_NUMBER}%": lambda percent: PrecisionAtFraction(float(percent) / 100.0),
+    rf"recall_at_precision_{_NUMBER}": lambda level: RecallAtPrecision(float(level)),
+    rf"pinball_{_NUMBER}": lambda quantile: Pinball(float(quantile)),
+    rf"within_{_NUMBER}": lambda tolerance: Within(float(tolerance)),
+    rf"within_{_NUMBER}%": lambda percent: Within(float(percent) / 100.0, relative=True),
+    r"macro_(.+)": lambda name: MacroByGroup(_rate(name)),
+    r"worst_group_(.+)": lambda name: WorstGroup(_rate(name)),
+}
+
+
+def metric_names() -> list[str]:
+    """Return the names of the ready-made metrics.
+
+    Numbers in a name may be any others: ``f3``, ``precision@100``, ``precision@2.5%``,
+    ``recall_at_precision_0.8``, ``pinball_0.9``, ``within_2``, ``within_5%``; ``macro_`` and
+    ``worst_group_`` go before any rate. scikit-learn's scorers are known by their names too.
+
+    Examples
+    --------
+    >>> "gmean" in metric_names()
+    True
+    """
+    return sorted(_READY)
+
+
+def as_metric(spec: Any, *, greater_is_better: bool | None = None) -> Metric:
+    """Return the metric that `spec` means.
+
+    Parameters
+    ----------
+    spec : Metric, str, scikit-learn scorer or callable
+        A metric is returned as it is; a name is looked up among the ready-made metrics, then
+        among scikit-learn's scorers; a function is wrapped as by `metric`.
+    greater_is_better : bool, optional
+        For functions whose name does not tell.
+
+    Examples
+    --------
+    >>> as_metric("macro_f1")
+    MacroByGroup(of=FBeta(beta=1.0), groups='groups')
+    >>> as_metric("neg_log_loss").greater_is_better
+    True
+    >>> as_metric("f1_scroe")
+    Traceback (most recent call last):
+    ...
+    ValueError: No metric is called 'f1_scroe'. Did you mean ...?
+    """
+    if isinstance(spec, str):
+        found = _named(spec)
+    elif isinstance(spec, Metric):
+        found = spec
+    elif is_scorer(spec):
+        found = ScorerMetric(spec)
+    elif callable(spec) and not isinstance(spec, type):
+        return metric(spec, greater_is_better=greater_is_better)  # type: ignore[no-any-return]
+    else:
+        raise ValueError(
+            f"A metric is a name, a Metric, a scikit-learn scorer or a function; got {spec!r}."
+        )
+    if greater_is_better not in (None, found.greater_is_better):
+        raise ValueError(
+            f"greater_is_better={greater_is_better} was asked of metric {found.name!r}, which "
+            f"has its own direction: greater_is_better={found.greater_is_better}."
+        )
+    return found
+
+
+def _named(name: str) -> Metric:
+    if name in _READY:
+        return _READY[name]
+    if name in get_scorer_names():
+        return ScorerMetric(get_scorer(name), name)
+    for pattern, build in _PATTERNS.items():
+        if match := re.fullmatch(pattern, name):
+            return build(match[1])
+    near = get_close_matches(name, [*metric_names(), *get_scorer_names()], n=4)
+    hint = f"Did you mean {', '.join(near)}?" if near else "metric_names() lists them."
+    raise ValueError(f"No metric is called {name!r}. {hint}")
+
+
+def _rate(name: str) -> CountMetric:
+    found = _named(name)
+    if not isinstance(found, CountMetric) or found.groups is not None:
+        raise ValueError(
+            f"Metric {name!r} cannot be taken group by group; these can: "
+            f"{', '.join(rate.name for rate in _RATES)}."
+        )
+    return found

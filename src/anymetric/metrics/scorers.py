@@ -1,0 +1,186 @@
+"""Scorers: scikit-learn's scorer objects, asked through a stand-in estimator."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit, log_expit
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+
+from anymetric.metrics.base import BoundMetric, Metric
+from anymetric.metrics.calls import BoundCalls
+from anymetric.metrics.rows import Rows
+from anymetric.metrics.signatures import function_name, parameters
+
+# First parameters that give a scorer ``scorer(estimator, X, y)`` away.
+ESTIMATOR = ("estimator", "est", "clf", "classifier", "regressor", "model")
+
+
+def is_scorer(spec: Any) -> bool:
+    """Whether this is called as ``scorer(estimator, X, y)``.
+
+    Examples
+    --------
+    >>> from sklearn.metrics import f1_score, make_scorer
+    >>> is_scorer(make_scorer(f1_score)), is_scorer(f1_score)
+    (True, False)
+    """
+    first = parameters(spec)[:1] if callable(spec) else []
+    return any(p.name in ESTIMATOR for p in first)
+
+
+def scorer_name(scorer: Any) -> str:
+    """Return a scorer's name: that of its function, with ``neg_`` where it turns the sign.
+
+    Examples
+    --------
+    >>> from sklearn.metrics import get_scorer
+    >>> scorer_name(get_scorer("neg_log_loss"))
+    'neg_log_loss'
+    """
+    sign = "neg_" if getattr(scorer, "_sign", 1) < 0 else ""
+    return sign + function_name(getattr(scorer, "_score_func", scorer))
+
+
+@dataclass(frozen=True)
+class ScorerMetric(Metric):
+    """A scikit-learn scorer: ``scorer(estimator, X, y)``, greater is better.
+
+    The scorer meets a stand-in estimator whose `decision_function` is the score, `predict` its
+    sign in the user's labels and `predict_proba` its logistic transform; for regression
+    `predict` is the score. Row weights are passed where the scorer takes `sample_weight`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.metrics import make_scorer, matthews_corrcoef
+    >>> bound = ScorerMetric(make_scorer(matthews_corrcoef)).bind(
+    ...     np.array([1.0, -1.0, 1.0]), labels=("no", "yes")
+    ... )
+    >>> float(bound.values(np.array([2.0, -1.0, 0.5])))
+    1.0
+    """
+
+    scorer: Callable[..., Any]
+    name: str = ""
+    ceiling: float = 0.0
+
+    greater_is_better = True
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "name", self.name or scorer_name(self.scorer))
+
+    @property
+    def decides(self) -> bool:
+        """Whether the scorer asks for `predict` alone."""
+        return bool(getattr(self.scorer, "_response_method", None) == "predict")
+
+    def _bind(self, rows: Rows) -> BoundMetric:
+        if rows.labels is not None:
+            self._check_classes(rows.y)
+        return BoundScorer(self, rows)
+
+
+@dataclass(frozen=True, eq=False)
+class BoundScorer(BoundCalls):
+    """A scorer on fixed rows."""
+
+    metric: ScorerMetric
+
+    def call(self, scores: NDArray[np.float64]) -> Any:
+        """Ask the scorer about a stand-in with these scores."""
+        extra = {"sample_weight": self.rows.weights.copy()} if self.weighted else {}
+        kind = ScoredRegressor if self.names is None else ScoredClassifier
+        stand_in = kind(scores, self.names)
+        return self.metric.scorer(stand_in, self._features(), self.truth(), **extra)
+
+    @cached_property
+    def weighted(self) -> bool:
+        """Whether there are weights, and the scorer takes them."""
+        function = getattr(self.metric.scorer, "_score_func", self.metric.scorer)
+        takes = any(p.name == "sample_weight" for p in parameters(function))
+        return takes and not self.rows.unweighted
+
+    def _features(self) -> Any:
+        # scikit-learn's own scorers hand X to the estimator and look at it no further.
+        if self.rows.X is None or hasattr(self.metric.scorer, "_score_func"):
+            return np.zeros((len(self.rows), 1))
+        return self.rows.X.copy()
+
+
+class _StandIn(BaseEstimator):  # type: ignore[misc]
+    def __init__(self, scores: NDArray[np.float64], labels: NDArray[Any] | None = None) -> None:
+        self.scores = scores
+        self.labels = labels
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+    def _seen(self, X: Any) -> NDArray[np.float64]:
+        if np.shape(X)[0] != len(self.scores):
+            raise ValueError(
+                f"the scorer asked about {np.shape(X)[0]} rows, and only the scores of all "
+                f"{len(self.scores)} together are known"
+            )
+        return self.scores.copy()
+
+
+class ScoredRegressor(RegressorMixin, _StandIn):  # type: ignore[misc]
+    """A regressor whose predictions are given.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> ScoredRegressor(np.array([1.0, 2.0])).predict(np.zeros((2, 1))).tolist()
+    [1.0, 2.0]
+    """
+
+    def predict(self, X: Any) -> NDArray[np.float64]:
+        """Return the scores."""
+        return self._seen(X)
+
+
+class ScoredClassifier(ClassifierMixin, _StandIn):  # type: ignore[misc]
+    """A classifier whose scores are given, its classes in order as scikit-learn has them.
+
+    Parameters
+    ----------
+    scores : array of shape (n,)
+    labels : array of (negative, positive)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> stand_in = ScoredClassifier(np.array([-1.0, 0.0, 3.0]), np.array(["no", "yes"]))
+    >>> stand_in.predict(np.zeros((3, 1))).tolist()
+    ['no', 'no', 'yes']
+    """
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        """The labels, sorted."""
+        return np.sort(np.asarray(self.labels))
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the label of each score's sign."""
+        return np.asarray(self.labels)[(self._seen(X) > 0.0).astype(np.intp)]
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Return the scores, turned towards the second class."""
+        scores = self._seen(X)
+        return scores if self.classes_[1] == np.asarray(self.labels)[1] else -scores
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the scores' logistic transform, for both classes."""
+        scores = self.decision_function(X)
+        return np.column_stack((expit(-scores), expit(scores)))
+
+    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the logarithm of `predict_proba`."""
+        scores = self.decision_function(X)
+        return np.column_stack((log_expit(-scores), log_expit(scores)))

@@ -1,0 +1,93 @@
+"""Thresholds: every place where shifting the scores changes a decision."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, eq=False)
+class Sweep:
+    """A metric at every threshold: the shift added to the scores, its value, its cost.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from anymetric.metrics import as_metric
+    >>> bound = as_metric("error").bind(np.array([-1.0, 1.0, 1.0]))
+    >>> sweep = bound.sweep(np.array([0.0, 2.0, 4.0]))
+    >>> sweep.shifts.tolist(), sweep.values.round(2).tolist()
+    ([-5.0, -3.0, -1.0, 1.0], [0.67, 0.33, 0.0, 0.33])
+    >>> float(sweep.shifts[sweep.best])
+    -1.0
+    """
+
+    shifts: NDArray[np.float64]
+    values: NDArray[np.float64]
+    costs: NDArray[np.float64]
+
+    @property
+    def best(self) -> int:
+        """The place of the lowest cost; among equals, of the smallest shift."""
+        lowest = np.flatnonzero(self.costs == self.costs.min())
+        return int(lowest[np.argmin(np.abs(self.shifts[lowest]))])
+
+
+@dataclass(frozen=True, eq=False)
+class Thresholds:
+    """The rows best first, and t ways to cut them.
+
+    Attributes
+    ----------
+    order : array of shape (n,)
+        Rows by falling score.
+    flagged : array of shape (t,)
+        How many rows of `order` are above zero after each shift: from none to all.
+    shifts : array of shape (t,)
+        What to add to the scores.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> cuts = Thresholds.of(np.array([1.0, 3.0, 1.0]))
+    >>> cuts.flagged.tolist(), cuts.shifts.tolist()
+    ([0, 1, 3], [-4.0, -2.0, 0.0])
+    """
+
+    order: NDArray[np.intp]
+    flagged: NDArray[np.intp]
+    shifts: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, scores: NDArray[np.float64], limit: int | None = None) -> Thresholds:
+        """Return all thresholds between distinct scores, and one beyond either end."""
+        if scores.ndim != 1 or not np.all(np.isfinite(scores)) or not scores.size:
+            raise ValueError(f"A sweep needs finite scores of shape (n,); got {scores.shape}.")
+        order = np.argsort(-scores)
+        ranked = scores[order]
+        cuts = np.flatnonzero(ranked[1:] < ranked[:-1])
+        beyond = max(1.0, 1e-6 * np.abs(ranked[[0, -1]]).max())
+        levels = np.concatenate(
+            ([ranked[0] + beyond], _between(ranked[cuts], ranked[cuts + 1]), [ranked[-1] - beyond])
+        )
+        flagged = np.concatenate(([0], cuts + 1, [len(scores)]))
+        kept = _spread(len(levels), limit)
+        return cls(order, flagged[kept], 0.0 - levels[kept])
+
+
+def _between(high: NDArray[np.float64], low: NDArray[np.float64]) -> NDArray[np.float64]:
+    # Next to each other in floating point, a midpoint may round up to `high`, which must stay
+    # strictly above the level.
+    middle = np.maximum(0.5 * high + 0.5 * low, low)
+    return np.where(middle < high, middle, low)
+
+
+def _spread(count: int, limit: int | None) -> NDArray[np.intp]:
+    if limit is None or limit >= count:
+        return np.arange(count)
+    if limit < 1:
+        raise ValueError(f"A sweep needs at least one threshold; got limit={limit}.")
+    places = np.linspace(0, count - 1, limit) if limit > 1 else np.array([count // 2])
+    return places.round().astype(np.intp)

@@ -1,0 +1,159 @@
+"""Linear: ``f(x) = w . (x - shift) / scale + b``, dense or sparse, many models in one product."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from anymetric.data import Floats, Matrix
+
+
+@dataclass(frozen=True, eq=False)
+class Linear:
+    """A linear model with parameters ``theta = (w_1, ..., w_d, b)``.
+
+    Parameters
+    ----------
+    intercept : bool
+        Without it theta is ``w`` alone.
+    shift, scale : arrays of shape (d,), optional
+        The parameters live in the features ``(x - shift) / scale``. X itself is never copied
+        or densified: the change is folded into the parameters. `Linear.standardised` fills them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.array([[1.0, 2.0], [3.0, 4.0]])
+    >>> Linear().scores(X, np.array([1.0, 0.0, 0.5])).tolist()
+    [1.5, 3.5]
+    >>> Linear().pullback(X, np.zeros(3), np.array([1.0, 1.0])).tolist()
+    [4.0, 6.0, 2.0]
+    """
+
+    linear_in_parameters: ClassVar[bool] = True
+
+    intercept: bool = True
+    shift: NDArray[np.float64] | None = None
+    scale: NDArray[np.float64] | None = None
+
+    @classmethod
+    def standardised(
+        cls, X: Matrix, weights: NDArray[np.float64] | None = None, *, intercept: bool = True
+    ) -> Linear:
+        """Return the model whose parameters live in standardised columns of X.
+
+        Columns are centred only where an intercept can absorb the shift.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> model = Linear.standardised(np.array([[1.0, 5.0], [3.0, 5.0]]))
+        >>> model.shift.tolist(), model.scale.tolist()
+        ([2.0, 5.0], [1.0, 1.0])
+        """
+        rows = np.ones(X.shape[0]) if weights is None else weights
+        mass = rows.sum()
+        mean = np.asarray(rows @ X, dtype=np.float64) / mass
+        # A second pass in blocks: E[x^2] - mean^2 would lose every digit of a large offset.
+        variance = sum_of_squares(X, rows, mean) / mass
+        scale = np.sqrt(variance)
+        floor = 1e-12 * np.maximum(np.abs(mean), 1e-300)
+        scale = np.where(scale > floor, scale, 1.0)
+        return cls(intercept, mean if intercept else None, scale)
+
+    def size(self, X: Matrix) -> int:
+        """Return d, or d + 1 with an intercept."""
+        return int(X.shape[1]) + self.intercept
+
+    def raw(self, theta: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return weights and intercept on X as it is, for ``(p,)`` or ``(m, p)`` parameters."""
+        theta = np.asarray(theta, dtype=np.float64)
+        weights = theta[..., :-1] if self.intercept else theta
+        offset = theta[..., -1] if self.intercept else np.zeros(theta.shape[:-1])
+        if self.scale is not None:
+            weights = weights / self.scale
+        if self.shift is not None:
+            offset = offset - weights @ self.shift
+        return weights, offset
+
+    def parameters(self, weights: NDArray[Any], offset: float) -> NDArray[np.float64]:
+        """Return theta for weights and an intercept on X as it is: the inverse of `raw`."""
+        weights = np.asarray(weights, dtype=np.float64)
+        if self.shift is not None:
+            offset = offset + float(weights @ self.shift)
+        if self.scale is not None:
+            weights = weights * self.scale
+        return np.append(weights, offset) if self.intercept else weights.copy()
+
+    def scores(self, X: Matrix, theta: NDArray[Any]) -> Floats:
+        """Return scores: ``(n,)`` for one theta, ``(n, m)`` for ``(m, p)`` thetas."""
+        weights, offset = self.raw(theta)
+        product: Floats = X @ weights.T.astype(X.dtype, copy=False)
+        product += offset.astype(X.dtype, copy=False)
+        return product
+
+    def pullback(
+        self, X: Matrix, theta: NDArray[Any], slopes: Floats | sparse.csr_array
+    ) -> NDArray[np.float64]:
+        """Turn gradients by scores, ``(n,)`` or ``(K, n)``, into gradients by parameters."""
+        slopes = slopes.astype(X.dtype, copy=False)
+        product = slopes @ X
+        gradient = np.asarray(
+            product.toarray() if sparse.issparse(product) else product, dtype=np.float64
+        )
+        total = np.asarray(slopes.sum(axis=-1), dtype=np.float64)
+        if self.shift is not None:
+            gradient = gradient - np.multiply.outer(total, self.shift)
+        if self.scale is not None:
+            gradient = gradient / self.scale
+        if not self.intercept:
+            return gradient
+        return np.concatenate([gradient, total[..., np.newaxis]], axis=-1)
+
+    def hessian(self, X: Matrix, curvature: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return ``A^T diag(curvature) A`` for the features A that the parameters see.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> Linear().hessian(np.array([[2.0], [1.0]]), np.array([1.0, 3.0])).tolist()
+        [[7.0, 5.0], [5.0, 4.0]]
+        """
+        weighted = X.multiply(curvature[:, np.newaxis]) if sparse.issparse(X) else None
+        product = X.T @ weighted if weighted is not None else X.T @ (X * curvature[:, np.newaxis])
+        H = np.asarray(product.toarray() if sparse.issparse(product) else product, dtype=float)
+        first = np.asarray(curvature @ X, dtype=np.float64)
+        total = float(curvature.sum())
+        if self.shift is not None:
+            cross = np.outer(first, self.shift)
+            H = H - cross - cross.T + total * np.outer(self.shift, self.shift)
+            first = first - total * self.shift
+        if self.scale is not None:
+            H = H / np.outer(self.scale, self.scale)
+            first = first / self.scale
+        if not self.intercept:
+            return H
+        return np.block([[H, first[:, np.newaxis]], [first[np.newaxis, :], np.array([[total]])]])
+
+
+def sum_of_squares(
+    X: Matrix, rows: NDArray[np.float64], mean: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return the weighted column sums of ``(x - mean)^2``, without a dense copy of X."""
+    if sparse.issparse(X):
+        stored = sparse.csr_array(X, dtype=np.float64, copy=True)
+        centred = stored.data - mean[stored.indices]
+        row_of = np.repeat(rows, np.diff(stored.indptr))
+        full = np.bincount(stored.indices, row_of * centred**2, minlength=len(mean))
+        kept = np.bincount(stored.indices, row_of, minlength=len(mean))
+        # The zeros that are not stored lie at distance `mean` from the mean.
+        return np.asarray(full + (rows.sum() - kept) * mean**2)
+    total = np.zeros(len(mean))
+    for start in range(0, X.shape[0], 4096):
+        block = np.asarray(X[start : start + 4096], dtype=np.float64) - mean
+        total += rows[start : start + 4096] @ (block * block)
+    return total

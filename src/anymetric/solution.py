@@ -1,0 +1,147 @@
+"""Solution: where a run ended, why, and everything it saw on the way."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anymetric.gradients import Estimate
+from anymetric.ledger import Probe
+from anymetric.projections import Projection
+
+
+class Status(Enum):
+    """Why a run ended: a name, and a sentence that says what to do.
+
+    Examples
+    --------
+    >>> Status.BUDGET.value
+    'The metric was called as often as allowed. Raise `max_metric_calls` for a longer run.'
+    """
+
+    COMPLETED = "All turns were taken. If the cost was still falling, raise `turns`."
+    CONVERGED = "The profile no longer moves. Nothing to do, unless another start does better."
+    FLAT = (
+        "No probe changes the cost: the best of the starting models is kept. Raise `sigma`, or "
+        "give the metric a larger validation set."
+    )
+    BUDGET = "The metric was called as often as allowed. Raise `max_metric_calls` for a longer run."
+    STOPPED = "The caller stopped the run. The best model so far is kept."
+    FAILED = "The metric failed. The best model so far is kept; mend the metric and fit again."
+
+
+@dataclass(frozen=True, eq=False)
+class Turn:
+    """One turn: where it led, and how.
+
+    Attributes
+    ----------
+    number, start : int
+        The turn, from 0 (the starting point itself), and which start it belongs to.
+    here : Probe
+        The place reached: theta, profile, cost.
+    point : array of shape (K,)
+        Where the next step begins: the profile, or with the exact projection
+        ``max(target, profile)``.
+    target, estimate, projection
+        How it was reached; None at a starting point.
+    calls : int
+        Metric calls of the whole run so far.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> start = Turn(0, 0, Probe(np.zeros(2), np.ones(2), 0.5), np.ones(2))
+    >>> start.weights is None
+    True
+    """
+
+    number: int
+    start: int
+    here: Probe
+    point: NDArray[np.float64]
+    target: NDArray[np.float64] | None = None
+    estimate: Estimate | None = None
+    projection: Projection | None = None
+    calls: int = 0
+    seconds: float = 0.0
+
+    @property
+    def theta(self) -> NDArray[np.float64]:
+        """The parameters reached."""
+        return self.here.theta
+
+    @property
+    def cost(self) -> float:
+        """The cost there."""
+        return self.here.cost
+
+    @property
+    def weights(self) -> NDArray[np.float64] | None:
+        """What each surrogate counted for in this turn, summing to one (Appendix C).
+
+        The multipliers ``2 (l_k - target_k)_+`` of the projection; where the target was reached
+        in full they vanish, and the estimated gradient, which they follow, stands in.
+        """
+        if self.projection is None or self.estimate is None:
+            return None
+        for weights in (self.projection.multipliers, np.maximum(self.estimate.gradient, 0.0)):
+            if weights.sum() > 0.0:
+                return np.asarray(weights / weights.sum())
+        return None
+
+    def record(self) -> dict[str, Any]:
+        """Return the turn as plain values: one row of `history_`."""
+        row: dict[str, Any] = {
+            "start": self.start,
+            "turn": self.number,
+            "cost": self.cost,
+            "profile": self.here.profile,
+            "target": self.target,
+            "gradient": None if self.estimate is None else self.estimate.gradient,
+            "condition": None if self.estimate is None else self.estimate.condition,
+            "weights": self.weights,
+            "gap": None if self.projection is None else self.projection.gap,
+            "calls": self.calls,
+            "seconds": self.seconds,
+        }
+        return row
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """The best turn of a run by cost, why the run ended, and all its turns.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> turn = Turn(0, 0, Probe(np.zeros(2), np.ones(2), 0.5), np.ones(2))
+    >>> solution = Solution(turn, Status.FLAT, (turn,), calls=1)
+    >>> solution.cost, solution.status.name
+    (0.5, 'FLAT')
+    """
+
+    best: Turn
+    status: Status
+    turns: tuple[Turn, ...] = field(repr=False)
+    calls: int = 0
+    settings: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def theta(self) -> NDArray[np.float64]:
+        """The parameters of the best turn."""
+        return self.best.theta
+
+    @property
+    def cost(self) -> float:
+        """The cost of the best turn."""
+        return self.best.cost
+
+    @property
+    def history(self) -> list[dict[str, Any]]:
+        """All turns as plain values."""
+        return [turn.record() for turn in self.turns]

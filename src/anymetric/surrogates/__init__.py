@@ -1,0 +1,34 @@
+"""Surrogates: scores to a profile of K numbers that training can lower."""
+
+from anymetric.surrogates.base import Bound, Surrogate
+from anymetric.surrogates.profiler import Profiler, Spec, bind, expand
+from anymetric.surrogates.ranking import AveragePrecisionAtK, PrecisionAtRecall
+from anymetric.surrogates.slices import (
+    Sliced,
+    Slices,
+    lp_family,
+    per_class,
+    per_class_and_group,
+    per_class_group_and_source,
+    per_group,
+    per_source,
+)
+
+__all__ = [
+    "AveragePrecisionAtK",
+    "Bound",
+    "PrecisionAtRecall",
+    "Profiler",
+    "Sliced",
+    "Slices",
+    "Spec",
+    "Surrogate",
+    "bind",
+    "expand",
+    "lp_family",
+    "per_class",
+    "per_class_and_group",
+    "per_class_group_and_source",
+    "per_group",
+    "per_source",
+]

@@ -1,0 +1,112 @@
+"""Profiler: all K surrogates on fixed rows, scores to profiles."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from anymetric.data import Data, Floats
+from anymetric.losses import Loss, as_loss
+from anymetric.surrogates.base import Bound, Surrogate
+from anymetric.surrogates.slices import BoundSlices, Sliced, Slices, shares
+
+
+@dataclass(frozen=True, eq=False)
+class Profiler:
+    """All K surrogates on fixed rows: scores to profiles, and the slopes of each coordinate.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from anymetric.surrogates import per_class
+    >>> data = Data(np.zeros((2, 1)), np.array([1.0, -1.0]))
+    >>> profiler = bind(per_class("hinge"), data)
+    >>> profiler.names, profiler.values(np.array([0.0, 1.0])).tolist()
+    (('hinge[class=-1]', 'hinge[class=+1]'), [2.0, 1.0])
+    """
+
+    surrogates: tuple[Surrogate, ...]
+    parts: tuple[Bound, ...]
+    order: NDArray[np.intp] = field(repr=False)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the K coordinates."""
+        return tuple(surrogate.name for surrogate in self.surrogates)
+
+    def __len__(self) -> int:
+        return len(self.surrogates)
+
+    def values(self, scores: Floats) -> NDArray[np.float64]:
+        """Return the profile ``(K,)`` of ``(n,)`` scores, ``(m, K)`` for ``(n, m)``."""
+        if len(self.parts) == 1:
+            return self.parts[0].values(scores)
+        return np.concatenate([part.values(scores) for part in self.parts], -1)[..., self.order]
+
+    def slopes(self, scores: Floats) -> sparse.csr_array:
+        """Return the ``(K, n)`` derivatives of the profile by the scores."""
+        if len(self.parts) == 1:
+            return self.parts[0].slopes(scores)
+        stacked = sparse.vstack([part.slopes(scores) for part in self.parts], format="csr")
+        return sparse.csr_array(stacked[self.order])
+
+
+Spec: TypeAlias = "Surrogate | Slices | Loss | str | Iterable[Surrogate | Slices | Loss | str]"
+
+
+def bind(spec: Spec, data: Data) -> Profiler:
+    """Bind surrogates, builders, losses or names to rows; sliced ones with one loss share a pass.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from anymetric.surrogates import per_class
+    >>> data = Data(np.zeros((2, 1)), np.array([1.0, -1.0]))
+    >>> len(bind([per_class("hinge"), "logistic"], data))
+    3
+    """
+    surrogates = expand(spec, data)
+    if not surrogates:
+        raise ValueError("At least one surrogate is needed; got an empty list.")
+    families: dict[Any, list[int]] = {}
+    for k, surrogate in enumerate(surrogates):
+        key = as_loss(surrogate.loss) if isinstance(surrogate, Sliced) else k
+        families.setdefault(key, []).append(k)
+    parts: list[Bound] = []
+    for members in families.values():
+        sliced = [s for s in (surrogates[k] for k in members) if isinstance(s, Sliced)]
+        parts.append(
+            BoundSlices(as_loss(sliced[0].loss), data.y, shares(sliced, data))
+            if sliced
+            else surrogates[members[0]].bind(data)
+        )
+    placed = [k for members in families.values() for k in members]
+    return Profiler(tuple(surrogates), tuple(parts), np.argsort(placed))
+
+
+def expand(spec: Spec, data: Data) -> list[Surrogate]:
+    """Return the flat list of surrogates, with every need checked against the columns.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> data = Data(np.zeros((2, 1)), np.array([1.0, -1.0]))
+    >>> [s.name for s in expand("logistic", data)]
+    ['logistic[all]']
+    """
+    if isinstance(spec, str | Loss):
+        return [Sliced(spec)]
+    if isinstance(spec, Slices | Surrogate):
+        missing = [column for column in spec.needs if column not in data.side]
+        if missing:
+            raise ValueError(
+                f"The surrogates {spec!r} need the column(s) {', '.join(missing)}; "
+                f"columns given: {', '.join(sorted(data.side)) or 'none'}."
+            )
+        return list(spec.expand(data)) if isinstance(spec, Slices) else [spec]
+    return [surrogate for part in spec for surrogate in expand(part, data)]

@@ -1,0 +1,25 @@
+"""What many tests share: small problems with a known answer."""
+
+import numpy as np
+import pytest
+
+from anymetric.data import Data
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(20200713)
+
+
+def blobs(rng, n=300, d=4, positives=0.3, dtype=np.float64):
+    """Two overlapping Gaussian classes, with a group and an amount beside them."""
+    y = np.where(rng.random(n) < positives, 1.0, -1.0)
+    y[:2] = 1.0, -1.0
+    X = (rng.normal(size=(n, d)) + 0.8 * y[:, None] * np.arange(d) / d).astype(dtype)
+    side = {"groups": rng.choice(["a", "b"], n), "amount": rng.exponential(size=n)}
+    return Data(X, y, side=side)
+
+
+@pytest.fixture
+def data(rng):
+    return blobs(rng)
