@@ -1,5 +1,7 @@
 """Algorithm 1 against sixty plain lines, Theorem 1 in action, and every way of stopping."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -174,7 +176,7 @@ def test_the_exact_projection_steps_from_the_epigraph(data):
 def test_a_decaying_step_shrinks(data):
     descent = Descent(4, 1.0, Subspace(m=5), LBFGS(), decay=1.0, normalised=True)
     walk = list(descent.walk(gmean_ledger(data), 0.1 * np.ones(5), np.random.default_rng(0)))
-    moved = [np.linalg.norm(b.target - a.point) for a, b in zip(walk[:-1], walk[1:], strict=True)]
+    moved = [np.linalg.norm(b.target - a.point) for a, b in pairwise(walk)]
     np.testing.assert_allclose(moved, [1.0, 1 / 2, 1 / 3, 1 / 4])
 
 

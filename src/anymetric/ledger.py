@@ -13,7 +13,7 @@ from anymetric.metrics import BoundMetric, MetricError
 from anymetric.problem import Problem, blocks
 
 
-class BudgetSpent(Exception):
+class BudgetSpent(Exception):  # noqa: N818 - the end of a run, not a mistake
     """The next look would go over `max_calls`; nothing was evaluated.
 
     Examples

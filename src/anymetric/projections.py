@@ -108,7 +108,7 @@ def reach(theta: NDArray[np.float64], begun: NDArray[np.float64]) -> float:
     >>> reach(np.array([3.0, 4.0]), np.zeros(2))
     5.0
     """
-    return float(max(1.0, np.linalg.norm(theta), np.linalg.norm(theta - begun)))
+    return max(1.0, float(np.linalg.norm(theta)), float(np.linalg.norm(theta - begun)))
 
 
 @dataclass(frozen=True)
@@ -154,10 +154,11 @@ class Adagrad:
         begun = theta
         squares = np.zeros_like(theta) if state is None else np.asarray(state)
         taken = 0
-        for taken in range(1, self.iterations + 1):
+        while taken < self.iterations:
             objective, gradient, _ = problem.excess(theta, target)
             if objective == 0.0:
                 break
+            taken += 1
             squares = squares + gradient**2
             theta = theta - self.step * gradient / (np.sqrt(squares) + self.offset)
         state = squares if self.persistent else None
@@ -256,7 +257,8 @@ class GaussNewton:
         begun, damping, taken = theta, self.damping, 0
         stop = self.tolerance if accuracy is None else max(accuracy, self.tolerance)
         profile, jacobian = problem.linearise(theta)
-        for taken in range(1, self.iterations + 1):
+        while taken < self.iterations:
+            taken += 1
             over = np.maximum(profile - target, 0.0)
             active = over > 0.0
             gradient = 2.0 * over @ jacobian

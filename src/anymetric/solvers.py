@@ -51,12 +51,12 @@ class WeightedLoss:
         scores = np.asarray(self.model.scores(self.data.X, theta), dtype=np.float64)
         # y^2 = 1 for margins and the residual's slope by the score is one.
         curvature = self.share * self.loss.curvature(self.loss.argument(scores, self.data.y))
-        return self.model.hessian(self.data.X, curvature) + np.diag(self.penalty)
+        return np.asarray(self.model.hessian(self.data.X, curvature) + np.diag(self.penalty))
 
     @property
     def share(self) -> NDArray[np.float64]:
         """The rows' weights, summing to one."""
-        return self.rows / self.rows.sum()
+        return np.asarray(self.rows / self.rows.sum())
 
     @property
     def penalty(self) -> NDArray[np.float64]:

@@ -80,7 +80,10 @@ class Tuned:
         runs = [run for column, _ in columns for run in column]
         best = min(runs, key=lambda run: run.cost)
         grid = [{**run.settings, "cost": run.cost} for run in runs]
-        return replace(best, calls=ledger.calls, settings={**best.settings, "grid": grid})
+        chosen: Solution = replace(
+            best, calls=ledger.calls, settings={**best.settings, "grid": grid}
+        )
+        return chosen
 
 
 def run_sigma(

@@ -102,10 +102,8 @@ def fit(
     left, singular, right = np.linalg.svd(A, full_matrices=False)
     kept = singular > np.finfo(float).eps * max(A.shape) * max(singular[0], np.finfo(float).tiny)
     inverse = np.divide(1.0, singular, out=np.zeros_like(singular), where=kept)
-    if nonnegative:
-        gradient = optimize.nnls(A, b)[0]
-    else:
-        gradient = right.T @ (inverse * (left.T @ b))
+    free = right.T @ (inverse * (left.T @ b))
+    gradient = optimize.nnls(A, b)[0] if nonnegative else free
     errors, r_squared = accuracy(H, M, gradient, (right.T * inverse**2) @ right)
     condition = float(singular[0] / singular[-1]) if singular[-1] > 0.0 else np.inf
     gradient = truncated(gradient, truncation)

@@ -55,9 +55,8 @@ class Shifter:
         if rows is not None:
             shares = batch_shares(shares, rows)
         margins = data.y * np.asarray(scores, dtype=np.float64)
-        parts = zip(losses, shares, strict=True)
-        begun = [float((share @ loss.value(margins)).item()) for loss, share in parts]
-        return cls(margins, data.y, shares, losses, np.array(begun))
+        begun = slice_means(shares, losses, margins)
+        return cls(margins, data.y, shares, losses, begun)
 
     def solve(self, targets: Floats64) -> tuple[Floats64, NDArray[np.bool_]]:
         """Return ``(m, K)`` margin shifts for ``(m, K)`` targets, and which were found."""
@@ -97,20 +96,18 @@ class Shifter:
 
         def system(shift: Floats64) -> tuple[Floats64, Floats64]:
             margins = self.margins + members.T @ shift
-            value = [
-                (s @ loss.value(margins)).item()
-                for s, loss in zip(self.shares, self.losses, strict=True)
-            ]
-            slope = np.vstack(
-                [
-                    members @ (s.toarray().ravel() * loss.slope(margins))
-                    for s, loss in zip(self.shares, self.losses, strict=True)
-                ]
-            )
-            return np.array(value) - target, slope
+            slopes = np.stack([loss.slope(margins) for loss in self.losses])
+            slope = np.asarray(self.shares.multiply(slopes) @ members.T.toarray())
+            return slice_means(self.shares, self.losses, margins) - target, slope
 
         result = optimize.root(system, np.zeros(len(target)), jac=True, options={"xtol": 1e-14})
         return result.x, bool(np.max(np.abs(system(result.x)[0])) <= 1e-11)
+
+
+def slice_means(shares: sparse.csr_array, losses: tuple[Loss, ...], margins: Floats64) -> Floats64:
+    """Return the mean loss of every slice."""
+    values = np.stack([loss.value(margins) for loss in losses])
+    return np.asarray(shares.multiply(values).sum(axis=1), dtype=np.float64)
 
 
 def margin_slices(problem: Problem) -> tuple[tuple[Loss, ...], sparse.csr_array]:

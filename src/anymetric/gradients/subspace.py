@@ -56,9 +56,10 @@ class Subspace:
     def estimate(self, ledger: Ledger, here: Probe, rng: np.random.Generator) -> Estimate:
         """Probe on both sides of `here` and fit the differences of each pair."""
         _, jacobian = ledger.problem.linearise(here.theta)
-        V = np.linalg.pinv(jacobian, rcond=1e-6)  # (p, K): J V = I where J has full rank
+        # (p, K): J V = I where J has full rank
+        V = np.asarray(np.linalg.pinv(jacobian, rcond=1e-6), dtype=np.float64)
         Z = rng.standard_normal((self.m, len(here.profile)))
-        steps = self.sigma * np.concatenate([Z, -Z])
+        steps = np.asarray(self.sigma * np.concatenate([Z, -Z]), dtype=np.float64)
         probes = probe_along(ledger, here.theta, V, steps)
         return fit(
             probes.profiles[: self.m] - probes.profiles[self.m :],

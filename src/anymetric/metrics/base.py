@@ -143,7 +143,19 @@ class Metric(ABC):
 
 @dataclass(frozen=True, eq=False)
 class BoundMetric(ABC):
-    """A metric on fixed rows: from scores to values, to costs, to a sweep of thresholds."""
+    """A metric on fixed rows: from scores to values, to costs, to a sweep of thresholds.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from anymetric.metrics import as_metric
+    >>> bound = as_metric("accuracy").bind(np.array([1.0, -1.0, -1.0, -1.0]))
+    >>> batch = np.array([[1.0, -1.0], [1.0, -1.0], [-1.0, -1.0], [-1.0, -1.0]])
+    >>> bound.values(batch).tolist(), bound.costs(batch).tolist()
+    ([0.75, 0.75], [0.25, 0.25])
+    >>> float(bound.sweep(np.array([3.0, 2.0, 1.0, 0.0])).values.max())
+    1.0
+    """
 
     metric: Metric
     rows: Rows
@@ -180,15 +192,10 @@ class BoundMetric(ABC):
             Look at no more than this many thresholds, evenly spaced in rank: for a metric that
             is dear to call. All of them by default.
         """
-        if not self.metric.decides:
-            raise ValueError(
-                f"Metric {self.metric.name!r} reads scores, not decisions: it has no threshold "
-                "to sweep. Check `decides` first."
-            )
-        return self._sweep(np.asarray(scores, dtype=np.float64), limit)
+        raise ValueError(
+            f"Metric {self.metric.name!r} reads scores, not decisions: it has no threshold to "
+            "sweep. Check `decides` first."
+        )
 
     @abstractmethod
     def _values(self, scores: Floats) -> NDArray[np.float64]: ...
-
-    def _sweep(self, scores: NDArray[np.float64], limit: int | None) -> Sweep:
-        raise NotImplementedError  # only metrics that decide get here, and they all have one

@@ -38,7 +38,10 @@ class BoundCalls(BoundMetric):
     def _values(self, scores: Floats) -> NDArray[np.float64]:
         return self._answers(scores.T)
 
-    def _sweep(self, scores: NDArray[np.float64], limit: int | None) -> Sweep:
+    def sweep(self, scores: Floats, limit: int | None = None) -> Sweep:
+        """Return the metric at every threshold, one call for each."""
+        if not self.metric.decides:
+            return super().sweep(scores, limit)
         if self.names is None:
             raise ValueError(
                 f"Metric {self.metric.name!r} is bound without labels: a regression has no "
@@ -74,7 +77,7 @@ class BoundCalls(BoundMetric):
 
 def _number(answer: Any) -> float | None:
     """Return the answer if it is one finite real number."""
-    if isinstance(answer, str | bytes) or np.iscomplexobj(answer) or _shape(answer) != ():
+    if isinstance(answer, str | bytes) or _shape(answer) != () or np.iscomplexobj(answer):
         return None
     try:
         number = float(answer)

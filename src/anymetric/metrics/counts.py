@@ -79,6 +79,17 @@ class CountMetric(DecisionMetric):
         Classes without which the formula has no meaning.
     groups : str or None
         The side column that splits the counts; None counts all rows together.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> class Jaccard(CountMetric):
+    ...     name, greater_is_better = "jaccard", True
+    ...
+    ...     def rate(self, counts):
+    ...         return ratio(counts.tp, counts.tp + counts.fp + counts.fn)
+    >>> float(Jaccard().bind(np.array([1.0, 1.0, -1.0, -1.0])).values(np.array([1, 0, 1, 0])))
+    0.3333333333333333
     """
 
     requires: tuple[str, ...] = ()

@@ -19,6 +19,21 @@ class DecisionMetric(Metric):
     """A metric that reads weights summed over the rows predicted positive, cell by cell.
 
     A subclass gives the cells, whatever it must remember of the rows, and the formula.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from anymetric.metrics.cells import Cells
+    >>> class Alarms(DecisionMetric):
+    ...     name, greater_is_better = "alarms", False
+    ...
+    ...     def cells(self, rows):
+    ...         return Cells(np.zeros(len(rows), int), rows.weights, 1), np.zeros(0)
+    ...
+    ...     def from_sums(self, sums, kept):
+    ...         return sums[..., 0]
+    >>> float(Alarms().bind(np.array([1.0, -1.0, -1.0])).values(np.array([1.0, 1.0, -1.0])))
+    2.0
     """
 
     decides = True
@@ -50,7 +65,8 @@ class BoundDecisions(BoundMetric):
     def _values(self, scores: Floats) -> NDArray[np.float64]:
         return self.metric.from_sums(self.cells.sums(scores > 0.0), self.kept)
 
-    def _sweep(self, scores: NDArray[np.float64], limit: int | None) -> Sweep:
+    def sweep(self, scores: Floats, limit: int | None = None) -> Sweep:
+        """Return the metric at every threshold: one sort, one running sum."""
         cuts = Thresholds.of(scores, limit)
         values = self.metric.from_sums(self.cells.swept(cuts), self.kept)
         return Sweep(cuts.shifts, values, self.metric.cost(values))

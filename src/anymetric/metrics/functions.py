@@ -89,7 +89,7 @@ class FunctionMetric(Metric):
     def __reduce__(self) -> tuple[Any, ...]:
         # Decorated, the function's own name means this metric: its true address is `.function`.
         home, path = (getattr(self.function, key, "") for key in ("__module__", "__qualname__"))
-        if "<locals>" not in path and _found(home, path) is self:
+        if getattr(_found(home, path), "function", None) is self.function:
             self.function.__qualname__ = f"{path}.function"
         return FunctionMetric, tuple(getattr(self, field.name) for field in fields(self))
 

@@ -16,7 +16,19 @@ from anymetric.metrics.rows import Rows
 
 
 class RankingMetric(Metric):
-    """A metric of the order of the rows alone; tied rows are never told apart."""
+    """A metric of the order of the rows alone; tied rows are never told apart.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> class BestPrecision(RankingMetric):
+    ...     name, ceiling = "best_precision", 1.0
+    ...
+    ...     def from_curve(self, curve, rows):
+    ...         return curve.largest(curve.tp / (curve.tp + curve.fp))
+    >>> float(BestPrecision().bind(np.array([-1.0, 1.0, 1.0, -1.0])).values(np.array([4, 3, 2, 1])))
+    0.6666666666666666
+    """
 
     greater_is_better = True
     requires: tuple[str, ...] = ("positives",)

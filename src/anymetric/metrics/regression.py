@@ -229,10 +229,12 @@ class BoundMedian(BoundMetric):
 
 
 def _median(errors: NDArray[np.float64]) -> NDArray[np.float64]:
-    middle = sorted({(errors.shape[1] - 1) // 2, errors.shape[1] // 2})
-    # Sorted to the end, a value that is not a number shows there.
-    errors.partition((*middle, -1), axis=1)
-    return np.where(np.isnan(errors[:, -1]), np.nan, errors[:, middle].mean(axis=1))
+    broken = np.isnan(errors.max(axis=1))
+    middle = errors.shape[1] // 2
+    errors.partition(middle, axis=1)
+    upper = errors[:, middle]
+    lower = upper if errors.shape[1] % 2 else errors[:, :middle].max(axis=1)
+    return np.where(broken, np.nan, 0.5 * (lower + upper))
 
 
 def _weighted_median(errors: Floats, weights: NDArray[np.float64]) -> NDArray[np.float64]:

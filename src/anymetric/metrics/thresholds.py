@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from anymetric.data import Floats
+
 
 @dataclass(frozen=True, eq=False)
 class Sweep:
@@ -61,10 +63,14 @@ class Thresholds:
     shifts: NDArray[np.float64]
 
     @classmethod
-    def of(cls, scores: NDArray[np.float64], limit: int | None = None) -> Thresholds:
+    def of(cls, scores: Floats, limit: int | None = None) -> Thresholds:
         """Return all thresholds between distinct scores, and one beyond either end."""
+        scores = np.asarray(scores, dtype=np.float64)
         if scores.ndim != 1 or not np.all(np.isfinite(scores)) or not scores.size:
-            raise ValueError(f"A sweep needs finite scores of shape (n,); got {scores.shape}.")
+            raise ValueError(
+                f"A sweep needs finite scores of shape (n,); got shape {scores.shape}, "
+                f"{int(np.sum(~np.isfinite(scores)))} of them not finite."
+            )
         order = np.argsort(-scores)
         ranked = scores[order]
         cuts = np.flatnonzero(ranked[1:] < ranked[:-1])

@@ -145,8 +145,8 @@ def sum_of_squares(
 ) -> NDArray[np.float64]:
     """Return the weighted column sums of ``(x - mean)^2``, without a dense copy of X."""
     if sparse.issparse(X):
-        stored = sparse.csr_array(X, dtype=np.float64, copy=True)
-        centred = stored.data - mean[stored.indices]
+        stored = sparse.csr_array(X)
+        centred = stored.data.astype(np.float64) - mean[stored.indices]
         row_of = np.repeat(rows, np.diff(stored.indptr))
         full = np.bincount(stored.indices, row_of * centred**2, minlength=len(mean))
         kept = np.bincount(stored.indices, row_of, minlength=len(mean))

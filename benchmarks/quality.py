@@ -1,0 +1,12 @@
+"""Quality: tasks x methods x seeds into one CSV; see ``python benchmarks/quality.py --help``."""
+
+import sys
+from pathlib import Path
+
+# A script's own folder comes first on the path, where the package of this name would hide.
+sys.path[0] = str(Path(__file__).resolve().parents[1])
+
+from benchmarks.quality.run import main  # noqa: E402
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""Quality: what each method reaches on each task, and at what price."""

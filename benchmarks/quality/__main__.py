@@ -1,0 +1,8 @@
+"""The same door for ``python -m benchmarks.quality``."""
+
+import sys
+
+from benchmarks.quality.run import main
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,56 @@
+"""Cells: one method fitted on one task with one seed, measured on rows it has never seen."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from dataclasses import replace
+from datetime import UTC, datetime
+
+from threadpoolctl import threadpool_limits
+
+from benchmarks.quality.methods import METHODS
+from benchmarks.quality.samples import bind
+from benchmarks.quality.store import Cell, Row, Store, versions
+from benchmarks.quality.tasks import TASKS
+
+
+def work(cell: Cell, store: Store, again: bool = False) -> Row | None:
+    """Compute a cell and store its row; None if another process was there first."""
+    if not again and cell in store.done():
+        return None
+    row = measure(cell)
+    store.append(row)
+    return row
+
+
+def measure(cell: Cell) -> Row:
+    """Return the row of a cell; a method that fails gives a row that says why."""
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    row = Row(*cell, versions=versions(), when=now)
+    try:
+        return fitted(row)
+    except Exception as error:  # one failure must not end the other cells
+        return replace(row, error=f"{type(error).__name__}: {error}")
+
+
+def fitted(row: Row) -> Row:
+    """Fill a row: fit on train and validation, then look at the test rows once."""
+    task, method = TASKS[row.task], METHODS[row.method]
+    parts = task.parts(row.seed)
+    # One thread: seconds compare methods, not machines.
+    with threadpool_limits(1), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        began = time.perf_counter()
+        answer = method.fit(task, parts, row.seed)
+        seconds = time.perf_counter() - began
+        tested = bind(task.metric, parts.test).values(answer.scores(parts.test))
+        judged = bind(task.metric, parts.valid).values(answer.scores(parts.valid))
+    return replace(
+        row,
+        value=float(tested),
+        cost=float(task.metric.cost(tested)),
+        validation_value=float(judged),
+        seconds=seconds,
+        calls=answer.calls,
+    )

@@ -1,0 +1,162 @@
+"""Run: every method on every task with every seed, those already in the file left out."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Collection, Iterable, Sequence
+from difflib import get_close_matches
+from fnmatch import fnmatchcase
+from pathlib import Path
+from statistics import median
+
+from joblib import Parallel, delayed
+
+from benchmarks.quality.cells import work
+from benchmarks.quality.methods import METHODS
+from benchmarks.quality.store import Cell, Row, Store
+from benchmarks.quality.table import report
+from benchmarks.quality.tasks import TASKS
+
+OUT = Path(__file__).resolve().parents[1] / "results" / "quality.csv"
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Parse the command line, run what is missing, print and write the tables."""
+    options = parser().parse_args(argv)
+    store = Store(options.out)
+    failed = 0
+    try:
+        cells = asked_for(options.tasks, options.methods, options.seeds)
+    except ValueError as error:
+        parser().error(str(error))
+    if not options.table:
+        failed = run(cells, store, jobs=options.jobs, again=options.again)
+    kept = {(cell.task, cell.method) for cell in cells}
+    rows = [row for row in store.rows().values() if row.cell[:2] in kept and row.good]
+    if not rows:
+        print(f"No results in {store.path}.", file=sys.stderr)
+        return 1
+    text = report(rows)
+    print(text)
+    store.path.with_suffix(".md").write_text(text, encoding="utf-8")
+    return int(failed > 0)
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the command line."""
+    line = argparse.ArgumentParser(
+        prog="quality.py", description="Compare methods on tasks; one CSV row a fit."
+    )
+    line.add_argument(
+        "--tasks", nargs="+", default=["*"], metavar="NAME", help="names or patterns such as adult*"
+    )
+    line.add_argument("--methods", nargs="+", default=["*"], metavar="NAME", help="likewise")
+    line.add_argument(
+        "--seeds", type=seeds, default=seeds("0-4"), help="such as 0-4 (the default) or 0,3,7"
+    )
+    line.add_argument("--out", type=Path, default=OUT, help="the CSV; tables go beside it as .md")
+    line.add_argument("--jobs", type=int, default=1, help="processes, one thread each")
+    line.add_argument("--again", action="store_true", help="compute rows that are there anew")
+    line.add_argument("--table", action="store_true", help="only print and write the tables")
+    return line
+
+
+def seeds(text: str) -> list[int]:
+    """Read ``0-4`` as 0, 1, 2, 3, 4 and ``0,3`` as 0 and 3."""
+    found: list[int] = []
+    for part in text.split(","):
+        first, _, last = part.partition("-")
+        found.extend(range(int(first), int(last or first) + 1))
+    return found
+
+
+def chosen(patterns: Iterable[str], names: Collection[str], what: str) -> list[str]:
+    """Return the names that match a pattern, in their own order; each pattern must match."""
+    matched: set[str] = set()
+    for pattern in patterns:
+        hits = {name for name in names if fnmatchcase(name, pattern)}
+        if not hits:
+            near = ", ".join(get_close_matches(pattern, names, n=4, cutoff=0.3)) or ", ".join(names)
+            raise ValueError(f"No {what} is called {pattern!r}. Did you mean {near}?")
+        matched |= hits
+    return [name for name in names if name in matched]
+
+
+def asked_for(
+    tasks: Iterable[str], methods: Iterable[str], numbers: Collection[int]
+) -> list[Cell]:
+    """Return the cells that make sense, seed by seed so that early results show all tasks."""
+    pairs = [
+        (task, method)
+        for task in chosen(tasks, TASKS, "task")
+        for method in chosen(methods, METHODS, "method")
+        if METHODS[method].applies(TASKS[task])
+    ]
+    return [Cell(task, method, seed) for seed in numbers for task, method in pairs]
+
+
+def run(cells: list[Cell], store: Store, *, jobs: int = 1, again: bool = False) -> int:
+    """Work through the cells that are not done; return how many failed."""
+    absent = sorted({cell.method for cell in cells if METHODS[cell.method].missing})
+    for method in absent:
+        print(f"{method} is left out: {METHODS[method].needs} is not here.", file=sys.stderr)
+    done = set() if again else store.done()
+    todo = [cell for cell in cells if cell not in done and cell.method not in absent]
+    progress = Progress(todo, store, jobs)
+    pool = Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)
+    for row in pool(delayed(work)(cell, store, again) for cell in todo):
+        progress.tell(row)
+    return progress.failed
+
+
+class Progress:
+    """Tells each finished cell, and how long the others may take."""
+
+    def __init__(self, todo: list[Cell], store: Store, jobs: int) -> None:
+        self.todo = set(todo)
+        self.total = len(todo)
+        self.jobs = max(jobs, 1)
+        self.seen = [row for row in store.rows().values() if row.good]
+        self.began = time.perf_counter()
+        self.finished = self.failed = 0
+
+    def tell(self, row: Row | None) -> None:
+        """Print a line for a finished cell."""
+        self.finished += 1
+        if row is None:  # another run has it
+            return
+        self.todo.discard(row.cell)
+        self.failed += not row.good
+        self.seen += [row] if row.good else []
+        outcome = f"cost {row.cost:.4f}, {row.seconds:.1f} s" if row.good else row.error
+        print(
+            f"[{self.finished}/{self.total}] {row.task} {row.method} seed {row.seed}: {outcome}; "
+            f"about {duration(self.left())} left",
+            file=sys.stderr,
+            flush=True,
+        )
+
+    def left(self) -> float:
+        """Return the seconds that the rest should take, going by cells of the same kind."""
+        by_pair, by_method = self._medians(2), self._medians(1)
+        usual = median(row.seconds for row in self.seen) if self.seen else 1.0
+        seconds = (
+            by_pair.get((cell.method, cell.task), by_method.get((cell.method,), usual))
+            for cell in self.todo
+        )
+        return sum(seconds) / self.jobs
+
+    def _medians(self, depth: int) -> dict[tuple[str, ...], float]:
+        seconds: dict[tuple[str, ...], list[float]] = {}
+        for row in self.seen:
+            seconds.setdefault((row.method, row.task)[:depth], []).append(row.seconds)
+        return {key: median(values) for key, values in seconds.items()}
+
+
+def duration(seconds: float) -> str:
+    """Say a time as people do: 40 s, 12 min, 3.5 h."""
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"
