@@ -94,6 +94,11 @@ def test_settings_that_make_no_sense_are_refused(build, message):
 def test_scores_of_another_length_are_refused():
     with pytest.raises(ValueError, match=r"bound to 4 rows; got scores of shape \(3,\)"):
         ErrorRate().bind(Y).values(np.zeros(3))
+    for shape in (3, (4, 1)):
+        with pytest.raises(ValueError, match=r"bound to 4 rows; got .* give \(rows,\)\."):
+            ErrorRate().bind(Y).sweep(np.zeros(shape))
+    with pytest.raises(ValueError, match=r"finite scores .* 4 of them not finite"):
+        ErrorRate().bind(Y).sweep(np.full(4, np.nan))
 
 
 @pytest.mark.parametrize("metric", [*RANKED, *TOPS, *REGRESSED], ids=repr)

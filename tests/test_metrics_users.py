@@ -7,7 +7,7 @@ from fractions import Fraction
 from functools import partial
 from types import ModuleType
 
-import cloudpickle
+from joblib.externals import cloudpickle
 import joblib
 import numpy as np
 import pytest
@@ -101,6 +101,18 @@ def test_further_parameters_are_columns_by_name():
     np.testing.assert_array_equal(given["X"], X)
     _, given = seen(side=side, needs=("query",), on="scores")(lambda *args, **kwargs: 0)
     assert set(given) == {"query"}
+
+
+def test_weights_and_features_need_no_side_column():
+    def asks(y_true, y_pred, sample_weight, X, pos_label):
+        return 0
+
+    _, given = seen(X=np.eye(5))(asks)
+    assert set(given) == {"sample_weight", "X", "pos_label"}
+    assert given["pos_label"] == "yes"
+    assert metric(asks, greater_is_better=True).needs == ()
+    with pytest.raises(ValueError, match="asks for 'X'"):
+        seen()(asks)
 
 
 def test_a_column_that_is_not_there_is_named_with_those_that_are():

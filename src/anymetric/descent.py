@@ -130,7 +130,8 @@ class Descent:
             accuracy=eta / self.turns,
             state=None if last.projection is None else last.projection.state,
         )
-        cost = ledger.look(projection.theta).cost
+        judged = ledger.problem.model.scores(ledger.problem.valid.X, projection.theta)
+        cost = float(ledger.ask(ledger.problem.judge, judged))
         here = Probe(projection.theta, projection.profile, cost)
         seconds = time.perf_counter() - began
         calls = ledger.calls

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anymetric.data import Data, Floats
-from anymetric.metrics import BoundMetric, MetricError
+from anymetric.metrics import BoundMetric, MetricError, Sweep
+from anymetric.metrics.calls import BoundCalls
 from anymetric.problem import Problem, blocks
 
 
@@ -116,11 +117,34 @@ class Ledger:
         try:
             costs = judge.costs(scores)
         except MetricError as error:
-            self.calls += error.probe + 1
-            error.call = self.calls
+            self._note(error)
             raise
         self.calls += looks
         return costs
+
+    def sweep(self, scores: Floats, limit: int | None = None) -> Sweep:
+        """Return the judge's cost at every threshold of scores ``(n,)``, counted.
+
+        A ready-made metric sees them all in one pass, which counts as one call. The user's own
+        is called for each of them, and at most `limit` times.
+        """
+        judge = self.problem.judge
+        called = isinstance(judge, BoundCalls)
+        if self.left < 1 or (limit is not None and limit < 1):
+            raise BudgetSpent(f"A sweep was asked, {self.left:g} of {self.max_calls} calls left.")
+        most = min(self.left, np.inf if limit is None else limit) if called else np.inf
+        try:
+            sweep = judge.sweep(scores, int(most) if np.isfinite(most) else None)
+        except MetricError as error:
+            self._note(error)
+            raise
+        self.calls += len(sweep.shifts) if called else 1
+        return sweep
+
+    def _note(self, error: MetricError) -> None:
+        self.calls += error.probe + 1
+        error.call = self.calls
+        error.args = (f"{error} It was call {error.call} of the run.",)
 
 
 @dataclass(frozen=True, eq=False)

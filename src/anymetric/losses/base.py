@@ -199,7 +199,7 @@ def floats(z: ArrayLike) -> Floats:
     (dtype('float64'), dtype('float32'))
     """
     array = np.asarray(z)
-    return array if np.issubdtype(array.dtype, np.floating) else array.astype(np.float64)
+    return array if array.dtype.kind == "f" else array.astype(np.float64)
 
 
 def _aligned(scores: ArrayLike, y: ArrayLike) -> tuple[Floats, Floats]:

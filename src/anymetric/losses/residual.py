@@ -143,6 +143,11 @@ class Lp(ResidualLoss):
             )
 
     @property
+    def name(self) -> str:
+        """``lp(1.5)``: the power tells one from another."""
+        return f"lp({self.p:g})"
+
+    @property
     def reach(self) -> float:
         """The residual from which the loss is a straight line."""
         return float(HEIGHT ** (1 / self.p))

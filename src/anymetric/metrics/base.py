@@ -162,12 +162,7 @@ class BoundMetric(ABC):
 
     def values(self, scores: Floats) -> NDArray[np.float64]:
         """Return the value ``()`` of scores ``(n,)``, or values ``(m,)`` of ``(n, m)``."""
-        scores = np.asarray(scores)
-        if scores.ndim not in (1, 2) or len(scores) != len(self.rows):
-            raise ValueError(
-                f"Metric {self.metric.name!r} is bound to {len(self.rows)} rows; got scores of "
-                f"shape {scores.shape}: give (rows,) or (rows, probes)."
-            )
+        scores = self._checked(scores, (1, 2))
         values = self._values(scores if scores.ndim == 2 else scores[:, None])
         unreal = np.flatnonzero(~np.isfinite(values))
         if unreal.size:
@@ -196,6 +191,16 @@ class BoundMetric(ABC):
             f"Metric {self.metric.name!r} reads scores, not decisions: it has no threshold to "
             "sweep. Check `decides` first."
         )
+
+    def _checked(self, scores: Floats, dimensions: tuple[int, ...]) -> Floats:
+        scores = np.asarray(scores)
+        if scores.ndim not in dimensions or len(scores) != len(self.rows):
+            wanted = " or ".join("(rows,)" if d == 1 else "(rows, probes)" for d in dimensions)
+            raise ValueError(
+                f"Metric {self.metric.name!r} is bound to {len(self.rows)} rows; got scores of "
+                f"shape {scores.shape}: give {wanted}."
+            )
+        return scores
 
     @abstractmethod
     def _values(self, scores: Floats) -> NDArray[np.float64]: ...

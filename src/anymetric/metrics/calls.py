@@ -47,7 +47,7 @@ class BoundCalls(BoundMetric):
                 f"Metric {self.metric.name!r} is bound without labels: a regression has no "
                 "threshold to sweep."
             )
-        shifts = Thresholds.of(scores, limit).shifts
+        shifts = Thresholds.of(self._checked(scores, (1,)), limit).shifts
         values = self._answers(scores + shift for shift in shifts)
         return Sweep(shifts, values, self.metric.cost(values))
 

@@ -67,6 +67,6 @@ class BoundDecisions(BoundMetric):
 
     def sweep(self, scores: Floats, limit: int | None = None) -> Sweep:
         """Return the metric at every threshold: one sort, one running sum."""
-        cuts = Thresholds.of(scores, limit)
+        cuts = Thresholds.of(self._checked(scores, (1,)), limit)
         values = self.metric.from_sums(self.cells.swept(cuts), self.kept)
         return Sweep(cuts.shifts, values, self.metric.cost(values))

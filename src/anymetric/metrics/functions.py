@@ -42,10 +42,10 @@ class FunctionMetric(Metric):
     greater_is_better : bool
     on : {"decisions", "scores", "probabilities"} or None
         What the second argument is; None will do for regression only.
-    needs, takes : tuple of str
+    asks, takes : tuple of str
         Columns passed by name: those that must be there, and those that are passed if they are.
-        ``sample_weight`` is the rows' weights, ``X`` the features, ``pos_label`` the positive
-        label.
+        Without a column of that name, ``sample_weight`` is the rows' weights, ``X`` the features
+        and ``pos_label`` the positive label.
     name : str
     ceiling : float
         ``cost = ceiling - value`` where greater is better.
@@ -55,7 +55,7 @@ class FunctionMetric(Metric):
     >>> import numpy as np
     >>> def profit(y_true, y_pred, amount):
     ...     return amount[(y_true == "fraud") & (y_pred == "fraud")].sum()
-    >>> wrapped = FunctionMetric(profit, True, on="decisions", needs=("amount",), name="profit")
+    >>> wrapped = FunctionMetric(profit, True, on="decisions", asks=("amount",), name="profit")
     >>> bound = wrapped.bind(
     ...     np.array([1.0, -1.0, 1.0]),
     ...     side={"amount": np.array([10.0, 20.0, 30.0])},
@@ -68,7 +68,7 @@ class FunctionMetric(Metric):
     function: Callable[..., Any]
     greater_is_better: bool
     on: str | None = None
-    needs: tuple[str, ...] = ()
+    asks: tuple[str, ...] = ()
     takes: tuple[str, ...] = ()
     name: str = "metric"
     ceiling: float = 0.0
@@ -76,6 +76,11 @@ class FunctionMetric(Metric):
     def __post_init__(self) -> None:
         if self.on is not None and self.on not in READINGS:
             raise ValueError(f"on={self.on!r} was asked; it must be one of {READINGS}.")
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """The side columns that must be there."""
+        return tuple(name for name in self.asks if name not in GIVEN)
 
     @property
     def decides(self) -> bool:
@@ -98,7 +103,7 @@ class FunctionMetric(Metric):
 
     def _bind(self, rows: Rows) -> BoundMetric:
         given = _given(rows)
-        missing = [name for name in self.needs if name not in given]
+        missing = [name for name in self.asks if name not in given]
         if missing:
             raise ValueError(
                 f"Metric {self.name!r} asks for {missing[0]!r}; columns given: "
@@ -116,7 +121,7 @@ class FunctionMetric(Metric):
         return BoundFunction(self, rows, self._chosen(given))
 
     def _chosen(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        return {name: given[name] for name in (*self.needs, *self.takes) if name in given}
+        return {name: given[name] for name in (*self.asks, *self.takes) if name in given}
 
 
 @dataclass(frozen=True, eq=False)

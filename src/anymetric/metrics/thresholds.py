@@ -65,14 +65,14 @@ class Thresholds:
     @classmethod
     def of(cls, scores: Floats, limit: int | None = None) -> Thresholds:
         """Return all thresholds between distinct scores, and one beyond either end."""
-        scores = np.asarray(scores, dtype=np.float64)
         if scores.ndim != 1 or not np.all(np.isfinite(scores)) or not scores.size:
             raise ValueError(
                 f"A sweep needs finite scores of shape (n,); got shape {scores.shape}, "
                 f"{int(np.sum(~np.isfinite(scores)))} of them not finite."
             )
-        order = np.argsort(-scores)
-        ranked = scores[order]
+        doubles = scores.astype(np.float64)
+        order = np.argsort(-doubles)
+        ranked = doubles[order]
         cuts = np.flatnonzero(ranked[1:] < ranked[:-1])
         beyond = max(1.0, 1e-6 * np.abs(ranked[[0, -1]]).max())
         levels = np.concatenate(

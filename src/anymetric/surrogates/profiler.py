@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
@@ -36,8 +37,14 @@ class Profiler:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Names of the K coordinates."""
-        return tuple(surrogate.name for surrogate in self.surrogates)
+        """Names of the K coordinates; one that comes again is numbered."""
+        seen: Counter[str] = Counter()
+        names = []
+        for surrogate in self.surrogates:
+            seen[surrogate.name] += 1
+            count = seen[surrogate.name]
+            names.append(surrogate.name if count == 1 else f"{surrogate.name} #{count}")
+        return tuple(names)
 
     def __len__(self) -> int:
         return len(self.surrogates)
@@ -52,8 +59,9 @@ class Profiler:
         """Return the ``(K, n)`` derivatives of the profile by the scores."""
         if len(self.parts) == 1:
             return self.parts[0].slopes(scores)
-        stacked = sparse.vstack([part.slopes(scores) for part in self.parts], format="csr")
-        return sparse.csr_array(stacked[self.order])
+        stacked = on_top([part.slopes(scores) for part in self.parts])
+        in_order = np.array_equal(self.order, np.arange(len(self.order)))
+        return stacked if in_order else sparse.csr_array(stacked[self.order])
 
 
 Spec: TypeAlias = "Surrogate | Slices | Loss | str | Iterable[Surrogate | Slices | Loss | str]"
@@ -87,6 +95,26 @@ def bind(spec: Spec, data: Data) -> Profiler:
         )
     placed = [k for members in families.values() for k in members]
     return Profiler(tuple(surrogates), tuple(parts), np.argsort(placed))
+
+
+def on_top(parts: list[sparse.csr_array]) -> sparse.csr_array:
+    """Put matrices of equal width on top of each other; SciPy's own way takes twice as long.
+
+    Examples
+    --------
+    >>> on_top([sparse.csr_array([[1.0, 0.0]]), sparse.csr_array([[0.0, 2.0]])]).toarray().tolist()
+    [[1.0, 0.0], [0.0, 2.0]]
+    """
+    stored = np.cumsum([0, *(part.nnz for part in parts)])
+    pointers = [p.indptr[1:] + before for p, before in zip(parts, stored, strict=False)]
+    return sparse.csr_array(
+        (
+            np.concatenate([part.data for part in parts]),
+            np.concatenate([part.indices for part in parts]),
+            np.concatenate([[0], *pointers]),
+        ),
+        shape=(sum(part.shape[0] for part in parts), parts[0].shape[1]),
+    )
 
 
 def expand(spec: Spec, data: Data) -> list[Surrogate]:

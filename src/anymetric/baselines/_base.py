@@ -1,0 +1,106 @@
+"""Base: the door of every comparison method. A method says only which models it tries."""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils._param_validation import Interval
+
+from anymetric.baselines._trials import Trials
+from anymetric.estimators import MetricClassifier
+from anymetric.ledger import BudgetSpent
+from anymetric.metrics import MetricError
+from anymetric.problem import Problem
+from anymetric.solution import Solution, Status
+
+# What scikit-learn checks such parameters for.
+POSITIVE = Interval(numbers.Real, 0.0, None, closed="neither")
+COUNT = Interval(numbers.Integral, 1, None, closed="left")
+
+
+class Baseline:
+    """What the comparison methods share: they try models and keep the best by validation cost."""
+
+    # The shell binds surrogates: here they only fill the history's profile.
+    surrogates = "logistic"
+
+    if TYPE_CHECKING:
+        max_metric_calls: int | None
+
+        def _set_coefficients(self, weights: NDArray[np.float64], offset: float) -> None: ...
+
+    def _try(self, trials: Trials, rng: np.random.Generator) -> Status:
+        """Try models; return why no more were tried."""
+        raise NotImplementedError
+
+    def _run(self, problem: Problem, rng: np.random.Generator) -> Solution:
+        trials = Trials(problem, self.max_metric_calls)
+        try:
+            return trials.solution(self._try(trials, rng))
+        except BudgetSpent:
+            return trials.solution(Status.BUDGET)
+        except MetricError as error:
+            error.best = trials.solution(Status.FAILED) if trials.turns else None
+            raise
+
+    def _unpack(self, problem: Problem, solution: Solution) -> None:
+        weights, offset = problem.model.raw(solution.theta)  # type: ignore[attr-defined]
+        self._set_coefficients(weights, float(offset) + solution.settings.get("shift", 0.0))
+        self._report(problem, solution)
+
+    def _report(self, problem: Problem, solution: Solution) -> None:
+        self.metric_ = problem.metric
+        self.cost_ = solution.cost
+        self.validation_score_ = float(problem.metric.value(solution.cost))
+        self.status_ = solution.status
+        self.history_ = solution.history
+        self.settings_ = solution.settings
+        self.n_metric_calls_ = solution.calls
+
+
+class BaselineClassifier(Baseline, MetricClassifier):
+    """A comparison method for binary classification.
+
+    Parameters
+    ----------
+    metric, greater_is_better, standardize, fit_intercept, validation_fraction, \
+max_metric_calls, random_state
+        As in `MetricClassifier`.
+    """
+
+    def __init__(
+        self,
+        metric: Any = "accuracy",
+        *,
+        greater_is_better: bool | None = None,
+        standardize: bool = True,
+        fit_intercept: bool = True,
+        validation_fraction: float = 0.2,
+        max_metric_calls: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.metric = metric
+        self.greater_is_better = greater_is_better
+        self.standardize = standardize
+        self.fit_intercept = fit_intercept
+        self.validation_fraction = validation_fraction
+        self.max_metric_calls = max_metric_calls
+        self.random_state = random_state
+
+
+def grid(given: float | Sequence[float] | None, default: Sequence[float]) -> list[float]:
+    """Return the values to try: the default's, one, or the user's own, from small to large.
+
+    Examples
+    --------
+    >>> grid(None, (0.1, 1.0)), grid(2.0, (0.1, 1.0)), grid([3.0, 1.0], ())
+    ([0.1, 1.0], [2.0], [1.0, 3.0])
+    """
+    values = np.atleast_1d(np.asarray(default if given is None else given, dtype=np.float64))
+    if values.ndim != 1 or not len(values) or not np.all((values > 0.0) & np.isfinite(values)):
+        raise ValueError(f"One positive number or a list of them is needed; got {given!r}.")
+    return sorted(values.tolist())

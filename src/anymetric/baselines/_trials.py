@@ -1,0 +1,136 @@
+"""Trials: the models that a comparison method tries, each judged, counted and kept."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anymetric.baselines._shifts import sweep
+from anymetric.ledger import BudgetSpent, Ledger, Probe
+from anymetric.metrics import MetricError, Sweep
+from anymetric.problem import Problem, blocks
+from anymetric.solution import Solution, Status, Turn
+
+Floats = NDArray[np.float64]
+
+
+class Trials:
+    """A problem, a count of metric calls, and the models tried so far.
+
+    Every threshold looked at counts as one call.
+
+    Parameters
+    ----------
+    problem : Problem
+    max_calls : int, optional
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from anymetric.data import Data
+    >>> from anymetric.metrics import as_metric
+    >>> data = Data(np.array([[1.0], [-1.0]]), np.array([1.0, -1.0]))
+    >>> trials = Trials(Problem(data, "logistic", as_metric("error")))
+    >>> trials.judge(np.array([-1.0, 0.0]), C=1.0)
+    >>> trials.shifted(np.array([1.0, 5.0]), C=10.0)
+    >>> solution = trials.solution()
+    >>> solution.cost, solution.settings["C"], solution.settings["shift"], solution.calls
+    (0.0, 10.0, -5.0, 4)
+    """
+
+    def __init__(self, problem: Problem, max_calls: int | None = None) -> None:
+        self.problem = problem
+        self.ledger = Ledger(problem, max_calls)
+        self.turns: list[Turn] = []
+        self.settings: list[dict[str, Any]] = []
+        self._last = time.perf_counter()
+
+    def judge(self, theta: Floats, **settings: Any) -> None:
+        """Keep a model at its own threshold."""
+        self.keep(theta, float(self.ledger.ask(self.problem.judge, self.scores(theta))), **settings)
+
+    def shifted(self, theta: Floats, limit: int | None = None, **settings: Any) -> None:
+        """Keep a model at its best threshold: `shift`, to be added to its intercept."""
+        swept = self.sweep(self.scores(theta), limit)
+        cost, shift = float(swept.costs[swept.best]), float(swept.shifts[swept.best])
+        self.keep(theta, cost, shift=shift, **settings)
+
+    def best_of(self, thetas: Floats, **settings: Any) -> None:
+        """Keep the best of many models ``(m, p)``; a short budget looks at evenly spaced ones."""
+        if self.ledger.left < 1:
+            raise BudgetSpent(f"All {self.ledger.max_calls} calls are spent.")
+        numbers = np.arange(len(thetas))
+        if len(thetas) > self.ledger.left:
+            # The last are the best trained.
+            numbers = np.linspace(len(thetas) - 1, 0, int(self.ledger.left)).round().astype(int)
+        scored = (self.scores(part) for part in blocks(thetas[numbers], len(self.problem.valid)))
+        costs = np.concatenate([self.ledger.ask(self.problem.judge, scores) for scores in scored])
+        best = int(np.argmin(costs))
+        number = int(numbers[best])
+        self.keep(thetas[number], float(costs[best]), iteration=number, **settings)
+
+    def sweep(self, scores: Floats, limit: int | None = None) -> Sweep:
+        """Look at every threshold of the judging rows' scores, as far as the budget goes."""
+        ledger = self.ledger
+        if ledger.left < 1:
+            raise BudgetSpent(f"All {ledger.max_calls} calls are spent.")
+        if np.isfinite(ledger.left):
+            limit = min(int(ledger.left), int(ledger.left) if limit is None else limit)
+        try:
+            swept = sweep(self.problem.judge, scores, limit)
+        except MetricError as error:
+            ledger.calls += error.probe + 1
+            error.call = ledger.calls
+            raise
+        ledger.calls += len(swept.shifts)
+        return swept
+
+    def share(self, rounds: int) -> int | None:
+        """Return how many thresholds each of so many sweeps may look at; None for all."""
+        if np.isinf(self.ledger.left):
+            return None
+        return max(int(self.ledger.left) // rounds, 1)
+
+    def scores(self, theta: Floats) -> Floats:
+        """Return the judging rows' scores of one model or of many."""
+        return np.asarray(self.problem.model.scores(self.problem.valid.X, theta), dtype=np.float64)
+
+    def keep(
+        self, theta: Floats, cost: float, profile: Floats | None = None, **settings: Any
+    ) -> None:
+        """Keep a model that has been judged elsewhere."""
+        now = time.perf_counter()
+        profile = self.problem.profile(theta) if profile is None else profile
+        here = Probe(theta, profile, cost)
+        number, calls = len(self.turns), self.ledger.calls
+        self.turns.append(Turn(number, 0, here, profile, calls=calls, seconds=now - self._last))
+        self.settings.append(settings)
+        self._last = now
+
+    def solution(self, status: Status = Status.COMPLETED) -> Solution:
+        """Return the best of the trials: among equals the first."""
+        if not self.turns:
+            raise ValueError(
+                f"max_metric_calls must allow one look at a model; got {self.ledger.max_calls}."
+            )
+        best = min(self.turns, key=lambda turn: turn.cost)
+        tried = [
+            {**plain(settings), "cost": turn.cost}
+            for settings, turn in zip(self.settings, self.turns, strict=True)
+        ]
+        settings = {**self.settings[best.number], "grid": tried}
+        return Solution(best, status, tuple(self.turns), self.ledger.calls, settings)
+
+
+def plain(settings: dict[str, Any]) -> dict[str, Any]:
+    """Return the settings that are numbers or words.
+
+    Examples
+    --------
+    >>> plain({"C": 1.0, "mixture": [1, 2]})
+    {'C': 1.0}
+    """
+    return {name: value for name, value in settings.items() if isinstance(value, int | float | str)}

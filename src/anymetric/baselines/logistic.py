@@ -1,0 +1,232 @@
+"""Logistic regression, and the thresholds and class weights that are tuned around it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anymetric.baselines._base import POSITIVE, BaselineClassifier, grid
+from anymetric.baselines._fits import GRID, balanced, logistic
+from anymetric.baselines._trials import Trials
+from anymetric.data import Data
+from anymetric.solution import Status
+
+CONSTRAINTS = BaselineClassifier._parameter_constraints | {"C": [POSITIVE, "array-like", None]}
+
+
+class LogisticBaseline(BaselineClassifier):
+    """Logistic regression at its own threshold; the metric chooses only C.
+
+    Parameters
+    ----------
+    metric : str, function, scikit-learn scorer or Metric, default="accuracy"
+    C : float, list of floats or None
+        Inverse of the l2 regularisation, as in scikit-learn; the best of several on the
+        validation rows. None tries 0.001, 0.01, 0.1, 1 and 10.
+    greater_is_better, standardize, fit_intercept, validation_fraction, max_metric_calls, \
+random_state
+        As in `MetricClassifier`.
+
+    Attributes
+    ----------
+    coef_, intercept_, classes_, history_, status_, cost_, validation_score_, validation_, \
+n_metric_calls_
+        As in `MetricClassifier`; every threshold looked at counts as a call.
+    settings_ : dict
+        What was chosen: `C`, and for methods that tune a threshold `shift`; under `grid` all
+        that was tried.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> X, y = make_classification(500, weights=[0.9], random_state=0)
+    >>> clf = LogisticBaseline("f1", random_state=0).fit(X, y)
+    >>> clf.n_metric_calls_, clf.score(X, y) > 0.5
+    (5, True)
+    """
+
+    _parameter_constraints = CONSTRAINTS
+
+    # Whether the threshold is tuned too.
+    _shifts = False
+
+    def __init__(
+        self,
+        metric: Any = "accuracy",
+        *,
+        C: float | Sequence[float] | None = None,
+        greater_is_better: bool | None = None,
+        standardize: bool = True,
+        fit_intercept: bool = True,
+        validation_fraction: float = 0.2,
+        max_metric_calls: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        super().__init__(
+            metric,
+            greater_is_better=greater_is_better,
+            standardize=standardize,
+            fit_intercept=fit_intercept,
+            validation_fraction=validation_fraction,
+            max_metric_calls=max_metric_calls,
+            random_state=random_state,
+        )
+        self.C = C
+
+    def _rows(self, data: Data) -> NDArray[np.float64]:
+        """Return the training rows' weights."""
+        return data.weights
+
+    def _try(self, trials: Trials, rng: np.random.Generator) -> Status:
+        problem, theta = trials.problem, None
+        rows = self._rows(problem.train)
+        values = grid(self.C, GRID)
+        limit = trials.share(len(values))
+        for C in values:
+            theta = logistic(problem.model, problem.train, C, rows, theta)
+            if self._shifts:
+                trials.shifted(theta, limit, C=C)
+            else:
+                trials.judge(theta, C=C)
+        return Status.COMPLETED
+
+
+class PostShift(LogisticBaseline):
+    """Logistic regression, then the threshold that is best on the validation rows.
+
+    C and threshold are chosen together. All midpoints between neighbouring scores are looked at;
+    among equally good shifts the smallest is taken. Where the metric reads scores and no
+    decisions, there is no threshold and this is `LogisticBaseline`.
+
+    Parameters and attributes are those of `LogisticBaseline`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> X, y = make_classification(500, weights=[0.9], random_state=0)
+    >>> clf = PostShift("f1", random_state=0).fit(X, y)
+    >>> sorted(clf.settings_), clf.score(X, y) > 0.5
+    (['C', 'grid', 'shift'], True)
+    """
+
+    _shifts = True
+
+
+class BalancedLogistic(LogisticBaseline):
+    """Logistic regression with both classes of equal weight; a post-shift if asked.
+
+    Parameters
+    ----------
+    post_shift : bool, default=False
+        Tune the threshold on the validation rows too.
+    metric, C, greater_is_better, standardize, fit_intercept, validation_fraction, \
+max_metric_calls, random_state
+        As in `LogisticBaseline`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> X, y = make_classification(500, weights=[0.9], random_state=0)
+    >>> BalancedLogistic("gmean", random_state=0).fit(X, y).score(X, y) > 0.7
+    True
+    """
+
+    def __init__(
+        self,
+        metric: Any = "accuracy",
+        *,
+        C: float | Sequence[float] | None = None,
+        post_shift: bool = False,
+        greater_is_better: bool | None = None,
+        standardize: bool = True,
+        fit_intercept: bool = True,
+        validation_fraction: float = 0.2,
+        max_metric_calls: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        super().__init__(
+            metric,
+            C=C,
+            greater_is_better=greater_is_better,
+            standardize=standardize,
+            fit_intercept=fit_intercept,
+            validation_fraction=validation_fraction,
+            max_metric_calls=max_metric_calls,
+            random_state=random_state,
+        )
+        self.post_shift = post_shift
+
+    _parameter_constraints = CONSTRAINTS | {"post_shift": ["boolean"]}
+
+    @property
+    def _shifts(self) -> bool:  # type: ignore[override]
+        return self.post_shift
+
+    def _rows(self, data: Data) -> NDArray[np.float64]:
+        return balanced(data)
+
+
+class ClassWeightSearch(BaselineClassifier):
+    """Logistic regressions with many ratios of the class weights, each at its own threshold.
+
+    Parameters
+    ----------
+    ratios : list of floats or None
+        What all positives weigh together, as a multiple of all negatives. None tries 21 values
+        from 0.01 to 100, evenly in the logarithm.
+    C : float, default=1.0
+    metric, greater_is_better, standardize, fit_intercept, validation_fraction, \
+max_metric_calls, random_state
+        As in `LogisticBaseline`.
+
+    Attributes
+    ----------
+    settings_ : dict
+        The `ratio` chosen; under `grid` all that were tried.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> X, y = make_classification(500, weights=[0.9], random_state=0)
+    >>> clf = ClassWeightSearch("f1", random_state=0).fit(X, y)
+    >>> len(clf.settings_["grid"]), clf.score(X, y) > 0.5
+    (21, True)
+    """
+
+    _parameter_constraints = CONSTRAINTS | {"C": [POSITIVE], "ratios": ["array-like", None]}
+
+    def __init__(
+        self,
+        metric: Any = "accuracy",
+        *,
+        ratios: Sequence[float] | None = None,
+        C: float = 1.0,
+        greater_is_better: bool | None = None,
+        standardize: bool = True,
+        fit_intercept: bool = True,
+        validation_fraction: float = 0.2,
+        max_metric_calls: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        super().__init__(
+            metric,
+            greater_is_better=greater_is_better,
+            standardize=standardize,
+            fit_intercept=fit_intercept,
+            validation_fraction=validation_fraction,
+            max_metric_calls=max_metric_calls,
+            random_state=random_state,
+        )
+        self.ratios = ratios
+        self.C = C
+
+    def _try(self, trials: Trials, rng: np.random.Generator) -> Status:
+        problem, theta = trials.problem, None
+        for ratio in grid(self.ratios, np.logspace(-2.0, 2.0, 21).tolist()):
+            rows = balanced(problem.train, ratio)
+            theta = logistic(problem.model, problem.train, self.C, rows, theta)
+            trials.judge(theta, ratio=ratio)
+        return Status.COMPLETED
