@@ -9,10 +9,10 @@ from datetime import UTC, datetime
 
 from threadpoolctl import threadpool_limits
 
-from benchmarks.quality.methods import METHODS
-from benchmarks.quality.samples import bind
-from benchmarks.quality.store import Cell, Row, Store, versions
-from benchmarks.quality.tasks import TASKS
+from .methods import METHODS
+from .samples import bind
+from .store import Cell, Row, Store, versions
+from .tasks import TASKS
 
 
 def work(cell: Cell, store: Store, again: bool = False) -> Row | None:

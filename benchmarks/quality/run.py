@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-import time
 from collections.abc import Collection, Iterable, Sequence
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
@@ -13,34 +12,32 @@ from statistics import median
 
 from joblib import Parallel, delayed
 
-from benchmarks.quality.cells import work
-from benchmarks.quality.methods import METHODS
-from benchmarks.quality.store import Cell, Row, Store
-from benchmarks.quality.table import report
-from benchmarks.quality.tasks import TASKS
+from .cells import work
+from .methods import METHODS
+from .store import Cell, Row, Store
+from .table import report
+from .tasks import TASKS
 
 OUT = Path(__file__).resolve().parents[1] / "results" / "quality.csv"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Parse the command line, run what is missing, print and write the tables."""
+    """Run what is missing; print the tables of what was asked for, write those of all there is."""
     options = parser().parse_args(argv)
     store = Store(options.out)
-    failed = 0
     try:
         cells = asked_for(options.tasks, options.methods, options.seeds)
     except ValueError as error:
         parser().error(str(error))
-    if not options.table:
-        failed = run(cells, store, jobs=options.jobs, again=options.again)
-    kept = {(cell.task, cell.method) for cell in cells}
-    rows = [row for row in store.rows().values() if row.cell[:2] in kept and row.good]
-    if not rows:
-        print(f"No results in {store.path}.", file=sys.stderr)
+    failed = 0 if options.table else run(cells, store, jobs=options.jobs, again=options.again)
+    rows = [row for row in store.rows().values() if row.good]
+    asked = {(cell.task, cell.method) for cell in cells}
+    shown = [row for row in rows if row.cell[:2] in asked]
+    if not shown:
+        print(f"No results for these tasks and methods in {store.path}.", file=sys.stderr)
         return 1
-    text = report(rows)
-    print(text)
-    store.path.with_suffix(".md").write_text(text, encoding="utf-8")
+    print(report(shown))
+    store.path.with_suffix(".md").write_text(report(rows), encoding="utf-8")
     return int(failed > 0)
 
 
@@ -84,9 +81,7 @@ def chosen(patterns: Iterable[str], names: Collection[str], what: str) -> list[s
     return [name for name in names if name in matched]
 
 
-def asked_for(
-    tasks: Iterable[str], methods: Iterable[str], numbers: Collection[int]
-) -> list[Cell]:
+def asked_for(tasks: Iterable[str], methods: Iterable[str], numbers: Collection[int]) -> list[Cell]:
     """Return the cells that make sense, seed by seed so that early results show all tasks."""
     pairs = [
         (task, method)
@@ -119,7 +114,6 @@ class Progress:
         self.total = len(todo)
         self.jobs = max(jobs, 1)
         self.seen = [row for row in store.rows().values() if row.good]
-        self.began = time.perf_counter()
         self.finished = self.failed = 0
 
     def tell(self, row: Row | None) -> None:

@@ -8,9 +8,9 @@ from statistics import mean, median, stdev
 import numpy as np
 from scipy.stats import rankdata
 
-from benchmarks.quality.methods import METHODS
-from benchmarks.quality.store import Row
-from benchmarks.quality.tasks import TASKS
+from .methods import METHODS
+from .store import Row
+from .tasks import TASKS
 
 REFERENCE = "post_shift"
 
@@ -31,14 +31,16 @@ class Results:
 
     def of(self, method: str) -> list[Row]:
         """Return all rows of a method."""
-        return [row for (_, own), rows in self.rows.items() if own == method for row in rows.values()]
+        return [
+            row for (_, own), rows in self.rows.items() if own == method for row in rows.values()
+        ]
 
     def linear(self, task: str) -> list[str]:
         """Return the linear methods with results on a task: those that are ranked."""
         return [name for name in self.methods if METHODS[name].ranked and (task, name) in self.rows]
 
     def ranks(self, method: str) -> list[float]:
-        """Return the method's rank on each task by mean cost over the seeds all linear ones have."""
+        """Return the rank on each task, by mean cost over the seeds that all linear ones have."""
         found = []
         for task in self.tasks:
             rivals = self.linear(task)
@@ -142,6 +144,8 @@ def markdown(header: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
     """Return a table with columns wide enough to be read as they are."""
     table = [list(header), *map(list, lines)]
     widths = [max(len(line[k]) for line in table) for k in range(len(header))]
-    padded = [[text.ljust(width) for text, width in zip(line, widths, strict=True)] for line in table]
+    padded = [
+        [text.ljust(width) for text, width in zip(line, widths, strict=True)] for line in table
+    ]
     rule = ["-" * width for width in widths]
     return "\n".join(f"| {' | '.join(line)} |" for line in [padded[0], rule, *padded[1:]])

@@ -20,8 +20,9 @@ from anymetric.datasets import (
     load_simulated,
 )
 from anymetric.metrics import Metric, Profit, as_metric
-from benchmarks.quality import sets
-from benchmarks.quality.samples import (
+
+from . import sets
+from .samples import (
     Maker,
     Parts,
     drawn,
@@ -42,6 +43,8 @@ class Task:
     name : str
     spec : str or Metric
     make : Maker
+    grouped : bool
+        The rows fall into groups.
     ranking : bool
         The metric reads the order of the rows, not decisions.
     spoilt : bool
@@ -51,6 +54,7 @@ class Task:
     name: str
     spec: Any
     make: Maker
+    grouped: bool = False
     ranking: bool = False
     spoilt: bool = False
 
@@ -84,13 +88,13 @@ freeze = Profit(tp="saved", flag_cost=1.0)
 
 _CLEAN = (
     Task("simulated_gmean", "gmean", drawn(lambda seed: load_simulated(random_state=seed))),
-    Task("compas_macro_f1", "macro_f1", compas),
-    Task("adult_macro_f1", "macro_f1", adult),
-    Task("credit_macro_f1", "macro_f1", credit),
-    Task("credit_f2", "f2", credit),
-    Task("credit_profit", freeze, bills),
-    Task("credit_worst_group", "worst_group_error", credit),
-    Task("adult_worst_group", "worst_group_balanced_error", adult),
+    Task("compas_macro_f1", "macro_f1", compas, grouped=True),
+    Task("adult_macro_f1", "macro_f1", adult, grouped=True),
+    Task("credit_macro_f1", "macro_f1", credit, grouped=True),
+    Task("credit_f2", "f2", credit, grouped=True),
+    Task("credit_profit", freeze, bills, grouped=True),
+    Task("credit_worst_group", "worst_group_error", credit, grouped=True),
+    Task("adult_worst_group", "worst_group_balanced_error", adult, grouped=True),
     Task("protein_prbep", "prbep", protein, ranking=True),
     Task("protein_top1pct", "precision@1%", protein, ranking=True),
     Task("breast_cancer_f2", "f2", whole(sets.breast_cancer)),
@@ -99,18 +103,18 @@ _CLEAN = (
     Task("diabetes_f1", "f1", whole(sets.fast_diabetes)),
 )
 _SPOILT = (
-    Task("compas_noisy50", "macro_f1", compas_half, spoilt=True),
-    Task("compas_noisy50_v200", "macro_f1", few_clean(compas_half, 200), spoilt=True),
-    Task("compas_noisy80_v300", "macro_f1", few_clean(compas_most, 300), spoilt=True),
-    Task("adult_noisy50", "macro_f1", adult_half, spoilt=True),
-    Task("adult_noisy50_v500", "macro_f1", few_clean(adult_half, 500), spoilt=True),
-    Task("credit_noisy50", "macro_f1", credit_half, spoilt=True),
-    Task("credit_noisy50_v500", "macro_f1", few_clean(credit_half, 500), spoilt=True),
-    Task("adult_noisy_labels", "gmean", noisy_labels, spoilt=True),
+    Task("compas_noisy50", "macro_f1", compas_half, grouped=True, spoilt=True),
+    Task("compas_noisy50_v200", "macro_f1", few_clean(compas_half, 200), grouped=True, spoilt=True),
+    Task("compas_noisy80_v300", "macro_f1", few_clean(compas_most, 300), grouped=True, spoilt=True),
+    Task("adult_noisy50", "macro_f1", adult_half, grouped=True, spoilt=True),
+    Task("adult_noisy50_v500", "macro_f1", few_clean(adult_half, 500), grouped=True, spoilt=True),
+    Task("credit_noisy50", "macro_f1", credit_half, grouped=True, spoilt=True),
+    Task("credit_noisy50_v500", "macro_f1", few_clean(credit_half, 500), grouped=True, spoilt=True),
+    Task("adult_noisy_labels", "gmean", noisy_labels, grouped=True, spoilt=True),
     Task("adult_proxy", "error", wives, spoilt=True),
     Task("adult_proxy_v300", "error", few_clean(wives, 300), spoilt=True),
-    Task("business_proxy", "error", phones, spoilt=True),
-    Task("business_proxy_v300", "error", few_clean(phones, 300), spoilt=True),
+    Task("business_proxy", "error", phones, grouped=True, spoilt=True),
+    Task("business_proxy_v300", "error", few_clean(phones, 300), grouped=True, spoilt=True),
 )
 
 TASKS: dict[str, Task] = {task.name: task for task in (*_CLEAN, *_SPOILT)}

@@ -20,6 +20,7 @@ from anymetric.solution import Solution, Status
 # What scikit-learn checks such parameters for.
 POSITIVE = Interval(numbers.Real, 0.0, None, closed="neither")
 COUNT = Interval(numbers.Integral, 1, None, closed="left")
+COUNT_OR_NONE = Interval(numbers.Integral, 0, None, closed="left")
 
 
 class Baseline:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from anymetric.baselines._base import POSITIVE, BaselineClassifier, grid
 from anymetric.baselines._fits import GRID, balanced, logistic
 from anymetric.baselines._trials import Trials
-from anymetric.data import Data
+from anymetric.problem import Problem
 from anymetric.solution import Status
 
 CONSTRAINTS = BaselineClassifier._parameter_constraints | {"C": [POSITIVE, "array-like", None]}
@@ -76,13 +76,13 @@ n_metric_calls_
         )
         self.C = C
 
-    def _rows(self, data: Data) -> NDArray[np.float64]:
+    def _rows(self, problem: Problem) -> NDArray[np.float64]:
         """Return the training rows' weights."""
-        return data.weights
+        return problem.train.weights
 
     def _try(self, trials: Trials, rng: np.random.Generator) -> Status:
         problem, theta = trials.problem, None
-        rows = self._rows(problem.train)
+        rows = self._rows(problem)
         values = grid(self.C, GRID)
         limit = trials.share(len(values))
         for C in values:
@@ -165,8 +165,8 @@ max_metric_calls, random_state
     def _shifts(self) -> bool:  # type: ignore[override]
         return self.post_shift
 
-    def _rows(self, data: Data) -> NDArray[np.float64]:
-        return balanced(data)
+    def _rows(self, problem: Problem) -> NDArray[np.float64]:
+        return balanced(problem.train)
 
 
 class ClassWeightSearch(BaselineClassifier):

@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 # Fewer rows than this cannot both train and judge.
 FEWEST_ROWS = 50
-FEWEST_PER_CLASS = 5
+FEWEST_IN_STRATUM = 5
 
 
-def hold_out(strata, fraction, rng):
+def hold_out(strata, fraction, rng, *, every=True):
     """Return train rows, judging rows and a sentence that says what was done.
 
     Parameters
     ----------
     strata : array of shape (n,)
-        Rows are held out evenly from each value: classes, or classes by group.
+        Rows are held out evenly from each value: classes, or classes by group. Of a continuous
+        target, neighbours are dealt out in turn.
     fraction : float
         Share of the rows that judge.
     rng : numpy Generator
+    every : bool
+        Every stratum must be on both sides: rows of one too small to share both train and judge.
 
     Examples
     --------
@@ -28,18 +33,31 @@ def hold_out(strata, fraction, rng):
     (80, 20, 'No validation data was given: 20 of 100 rows were held out to judge, stratified.')
     """
     n = len(strata)
-    values, member, counts = np.unique(strata, return_inverse=True, return_counts=True)
-    if n < FEWEST_ROWS or (len(values) < n / 2 and counts.min() < FEWEST_PER_CLASS):
+    if n < FEWEST_ROWS:
         note = (
-            f"No validation data was given, and {n} rows (fewest in a stratum: {counts.min()}) "
-            "are too few to hold some out: the training rows judge."
+            f"No validation data was given, and {n} rows are too few to hold some out: the "
+            "training rows judge."
         )
         return np.arange(n), np.arange(n), note
-    # Continuous targets: sorted neighbours are dealt out in turn.
+    _, member, counts = np.unique(strata, return_inverse=True, return_counts=True)
     order = rng.permutation(n)
     order = order[np.argsort(member[order], kind="stable")]
-    every = (np.arange(n) * fraction + rng.random()) % 1.0 < fraction
-    judge = np.sort(order[every])
-    train = np.sort(order[~every])
-    note = f"No validation data was given: {len(judge)} of {n} rows were held out to judge, stratified."
-    return train, judge, note
+    # One row in 1/fraction along the strata: each gives its share, up to one row.
+    judges = np.zeros(n, dtype=bool)
+    judges[order[(np.arange(n) * fraction + rng.random()) % 1.0 < fraction]] = True
+    note = f"No validation data was given: {int(judges.sum())} of {n} rows were held out to judge"
+    both = every & (counts[member] < fewest(fraction))
+    shared = f"; {int(both.sum())} rows of small strata both train and judge" if both.any() else ""
+    judge, train = np.flatnonzero(judges | both), np.flatnonzero(~judges | both)
+    return train, judge, f"{note}, stratified{shared}."
+
+
+def fewest(fraction):
+    """Return the rows that a stratum needs to be sure of one on either side.
+
+    Examples
+    --------
+    >>> fewest(0.2), fewest(0.1)
+    (5, 10)
+    """
+    return max(FEWEST_IN_STRATUM, math.ceil(1.0 / min(fraction, 1.0 - fraction) - 1e-9))

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from functools import partial
+import sys
+import warnings
 
 import numpy as np
-from sklearn.metrics import make_scorer
-from sklearn.utils.multiclass import type_of_target
+from scipy.special import logit
+from sklearn.base import is_classifier, is_regressor
+from sklearn.metrics._scorer import _BaseScorer
+from sklearn.utils.validation import _check_sample_weight, check_consistent_length
 
 from anymetric.estimators._columns import side_columns
 from anymetric.metrics import as_metric
@@ -14,6 +17,9 @@ from anymetric.metrics import as_metric
 
 def scorer(metric, *, greater_is_better=None):
     """Return a scikit-learn scorer for the metric: greater is better, whatever its direction.
+
+    It takes `sample_weight`, `groups` and `side`, which metadata routing can bring: ask with
+    ``set_score_request``. In a search `side` must be a data frame, which can be split.
 
     Parameters
     ----------
@@ -30,21 +36,86 @@ def scorer(metric, *, greater_is_better=None):
     >>> bool(cross_val_score(LogisticRegression(), X, y, scoring=scorer("error")).mean() > -0.3)
     True
     """
-    metric = as_metric(metric, greater_is_better=greater_is_better)
-    return make_scorer(
-        partial(value_of, metric=metric),
-        response_method=("decision_function", "predict"),
-        greater_is_better=metric.greater_is_better,
+    return MetricScorer(as_metric(metric, greater_is_better=greater_is_better))
+
+
+class MetricScorer(_BaseScorer):
+    """A metric asked about an estimator's scores; negated if lower is better."""
+
+    def __init__(self, metric):
+        self.metric = metric
+        sign = 1 if metric.greater_is_better else -1
+        super().__init__(self.value, sign, {}, ("decision_function", "predict_proba", "predict"))
+
+    def __repr__(self):
+        return f"scorer({self.metric!r})"
+
+    def value(self, y_true, y_score, sample_weight=None, groups=None, side=None, *, labels=None):
+        """Return the metric of scores and coded targets."""
+        columns = side_columns(y_true[:, np.newaxis], side, groups=groups)
+        if sample_weight is not None:
+            sample_weight = _check_sample_weight(sample_weight, y_true, ensure_non_negative=True)
+        bound = self.metric.bind(y_true, weights=sample_weight, side=columns, labels=labels)
+        return float(bound.values(y_score))
+
+    def _score(self, method_caller, estimator, X, y_true, **kwargs):
+        check_consistent_length(X, y_true)
+        y, labels = coded(estimator, np.asarray(y_true))
+        given = {name: column for name, column in kwargs.items() if column is not None}
+        return self._sign * self.value(y, scores_of(estimator, X), **given, labels=labels)
+
+
+def coded(estimator, y):
+    """Return the targets as metrics take them, and the names of the two classes."""
+    if is_regressor(estimator):
+        return y.astype(np.float64), None
+    if is_classifier(estimator):
+        if len(estimator.classes_) != 2:
+            raise ValueError(
+                f"This scorer reads two classes; {type(estimator).__name__} has "
+                f"{len(estimator.classes_)}."
+            )
+        return np.where(y == estimator.classes_[1], 1.0, -1.0), tuple(estimator.classes_.tolist())
+    # A ranker: rows above the smallest value are relevant.
+    least = getattr(estimator, "least_", y.min())
+    return np.where(y > least, 1.0, -1.0), (0, 1)
+
+
+def scores_of(estimator, X):
+    """Return scores that are positive where the estimator's second class is more likely."""
+    if is_regressor(estimator):
+        return np.asarray(estimator.predict(X), dtype=np.float64)
+    if hasattr(estimator, "decision_function"):
+        return np.asarray(estimator.decision_function(X), dtype=np.float64)
+    if hasattr(estimator, "predict_proba"):
+        tiny = np.finfo(np.float64).eps
+        return logit(np.clip(estimator.predict_proba(X)[:, 1], tiny, 1.0 - tiny))
+    answers = np.asarray(estimator.predict(X))
+    if is_classifier(estimator):
+        return np.where(answers == estimator.classes_[1], 1.0, -1.0)
+    return answers.astype(np.float64)
+
+
+def warn_if_maximised(metric):
+    """Warn when scikit-learn's search would maximise a metric that is better when lower."""
+    if metric.greater_is_better or not asked_by_search():
+        return
+    warnings.warn(
+        f"A search maximises `score`, but {metric.name!r} is better when lower. Pass "
+        "scoring=anymetric.scorer(metric) to the search.",
+        UserWarning,
+        stacklevel=3,
     )
 
 
-def value_of(y_true, y_score, sample_weight=None, groups=None, side=None, *, metric):
-    """Return the metric of scores, or of a regressor's predictions."""
-    y_true = np.asarray(y_true)
-    labels = None
-    if type_of_target(y_true) == "binary":
-        labels = tuple(np.unique(y_true).tolist())
-        y_true = np.where(y_true == labels[-1], 1.0, -1.0)
-    columns = side_columns(y_true[:, np.newaxis], side, groups=groups)
-    bound = metric.bind(y_true, weights=sample_weight, side=columns, labels=labels)
-    return float(bound.values(np.asarray(y_score, dtype=np.float64)))
+def asked_by_search():
+    """Return whether scikit-learn's own scoring called `score`, through a pipeline or not."""
+    frame = sys._getframe(3)
+    while frame is not None:
+        module = frame.f_globals.get("__name__", "")
+        if module == "sklearn.metrics._scorer":
+            return True
+        if not module.startswith("sklearn."):
+            return False
+        frame = frame.f_back
+    return False

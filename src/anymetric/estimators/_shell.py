@@ -2,37 +2,41 @@
 
 from __future__ import annotations
 
+import math
 import numbers
-import sys
-import warnings
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import BaseEstimator, _fit_context
 from sklearn.callback import CallbackSupportMixin
-from sklearn.utils import check_random_state
+from sklearn.utils import check_consistent_length, check_random_state
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from anymetric.data import Data
+from anymetric import starts
 from anymetric.descent import Descent
-from anymetric.estimators._columns import check_known, side_columns
-from anymetric.estimators._holdout import hold_out
+from anymetric.estimators._columns import side_columns
+from anymetric.estimators._learned import learned_weights, warn_if_collinear
 from anymetric.estimators._progress import Progress
+from anymetric.estimators._rows import FLOATS, TakesRows, as_matrix, telling
+from anymetric.estimators._scorer import warn_if_maximised
 from anymetric.gradients import LinearInterpolation, Subspace
-from anymetric.ledger import Ledger
+from anymetric.ledger import Ledger, Probe
 from anymetric.metrics import MetricError, as_metric
+from anymetric.metrics.functions import GIVEN
 from anymetric.models import Linear
 from anymetric.problem import Problem
-from anymetric.projections import LBFGS, Adagrad
+from anymetric.projections import Adagrad, GaussNewton
+from anymetric.solution import Solution, Status, Turn
 from anymetric.tuning import Tuned
-
-# Beyond this the surrogates tell nearly the same story twice.
-COLLINEAR = 1e6
 
 METHODS = {
     "descent": lambda n_jobs: Descent(
-        turns=30, step=0.5, decay=0.5, gradient=Subspace(), projection=LBFGS()
+        turns=60,
+        step=0.1,
+        gradient=Subspace(),
+        projection=GaussNewton(iterations=10),
+        decay=0.3,
+        normalised=True,
     ),
     "paper": lambda n_jobs: Tuned(
         Descent(gradient=LinearInterpolation(), projection=Adagrad()), n_jobs=n_jobs
@@ -40,7 +44,7 @@ METHODS = {
 }
 
 
-class MetricEstimator(CallbackSupportMixin, BaseEstimator):
+class MetricEstimator(TakesRows, CallbackSupportMixin, BaseEstimator):
     """Fit a linear model for a metric: the part that does not depend on the kind of target."""
 
     _parameter_constraints: dict = {
@@ -122,7 +126,7 @@ class MetricEstimator(CallbackSupportMixin, BaseEstimator):
         self
         """
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31, size=4))
-        metric = as_metric(self.metric, greater_is_better=self.greater_is_better)
+        self.metric_ = as_metric(self.metric, greater_is_better=self.greater_is_better)
         given = self._given(X, y, sample_weight, side, groups=groups, source=source)
         if X_val is None and y_val is None:
             if groups_val is not None or side_val is not None:
@@ -131,69 +135,30 @@ class MetricEstimator(CallbackSupportMixin, BaseEstimator):
         else:
             train = given
             valid = self._given_valid(X_val, y_val, side_val, groups_val, given)
-        problem = self._problem(metric, train, valid)
+        problem = self._problem(self.metric_, train, valid)
         try:
             solution = self._run(problem, rng)
         except MetricError as error:
-            if error.best is not None:
-                self._unpack(problem, error.best)
-                error.best = self
+            self._unpack(problem, error.best or self._unjudged(problem, error.call or 0))
+            error.best = self
             raise
         self._unpack(problem, solution)
         return self
 
     def _run(self, problem, rng):
         """Run the method: the one step that another way of training replaces."""
-        starts = self._starts(problem, rng)
         method = self._method()
-        progress = Progress(self, method, len(starts))
+        ledger = Ledger(problem, self.max_metric_calls)
+        begun = self._starts(ledger, rng)
+        progress = Progress(self, method, len(begun))
         try:
-            return method.run(Ledger(problem, self.max_metric_calls), starts, rng, progress.watch)
+            return method.run(ledger, begun, rng, progress.watch)
         finally:
             progress.close()
 
-    def _given(self, X, y, sample_weight, side, **named):
-        """Check the training rows; rows of weight zero are left out."""
-        X, y = validate_data(
-            self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], y_numeric=False
-        )
-        y = self._encode(y)
-        columns = side_columns(X, side, **named)
-        weights = _check_sample_weight(
-            sample_weight,
-            X,
-            dtype=np.float64,
-            ensure_non_negative=True,
-            allow_all_zero_weights=False,
-        )
-        data = Data(as_matrix(X), y, weights, columns)
-        kept = np.flatnonzero(weights > 0)
-        data = data if len(kept) == len(data) else data.take(kept)
-        self._check_target(data)
-        return data
-
-    def _given_valid(self, X_val, y_val, side_val, groups_val, train):
-        """Check the validation rows against the training rows."""
-        if X_val is None or y_val is None:
-            raise ValueError("X_val and y_val go together; only one of them was given.")
-        X, y = validate_data(
-            self, X_val, y_val, reset=False, accept_sparse="csr", dtype=[np.float64, np.float32]
-        )
-        columns = side_columns(X, side_val, "_val", groups=groups_val)
-        check_known(train.side, columns)
-        self.validation_ = f"{len(y)} validation rows were given."
-        return Data(as_matrix(X), self._encode_valid(y), None, columns)
-
-    def _held_out(self, data, rng):
-        """Split the training rows in two, or use them twice if they are few."""
-        train, judge, self.validation_ = hold_out(self._strata(data), self.validation_fraction, rng)
-        if len(judge) == len(data):
-            return data, data
-        return data.take(train), data.take(judge)
-
     def _problem(self, metric, train, valid):
         """Build the problem and bind it, so that every mismatch is told before any work."""
-        missing = [name for name in metric.needs if name not in valid.side]
+        missing = [name for name in metric.needs if name not in (*valid.side, *GIVEN)]
         if missing:
             raise ValueError(
                 f"The metric {metric.name!r} needs the column(s) {', '.join(missing)} on the rows "
@@ -203,25 +168,30 @@ class MetricEstimator(CallbackSupportMixin, BaseEstimator):
         surrogates = self.surrogates
         if isinstance(surrogates, str) and surrogates == "auto":
             surrogates = self._default_surrogates(metric, train)
-        model = Linear(self.fit_intercept)
-        if self.standardize:
-            model = Linear.standardised(train.X, train.weights, intercept=self.fit_intercept)
-        problem = Problem(train, surrogates, metric, valid, model, self._labels())
-        _ = problem.profiler, problem.judge
+        problem = Problem(train, surrogates, metric, valid, self._model(train), self._labels())
+        _ = problem.profiler
+        with telling(f"The {len(valid)} rows that judge"):
+            _ = problem.judge
         return problem
 
-    def _starts(self, problem, rng):
-        """Return the first models: plain ones, the user's or random ones."""
-        starts = self._plain_starts(problem)
+    def _model(self, train):
+        """Return the model family, its parameters in standardised features if asked."""
+        if not self.standardize:
+            return Linear(self.fit_intercept)
+        return Linear.standardised(train.X, train.weights, intercept=self.fit_intercept)
+
+    def _starts(self, ledger, rng):
+        """Return the first models: plain ones and random ones, or the user's."""
+        problem = ledger.problem
         if isinstance(self.starts, numbers.Integral):
-            return starts + [rng.standard_normal(problem.size) for _ in range(self.starts)]
+            return self._plain_starts(ledger) + starts.scattered(problem, self.starts, rng)
         given = np.atleast_2d(np.asarray(self.starts, dtype=np.float64))
-        if given.shape[1] != problem.size:
+        if given.shape[1] != problem.size or not np.all(np.isfinite(given)):
             raise ValueError(
-                f"Each of `starts` must have {problem.size} parameters (weights, then the "
-                f"intercept); got {given.shape[1]}."
+                f"Each of `starts` must be {problem.size} finite parameters (weights, then the "
+                f"intercept if there is one); got an array of shape {given.shape}."
             )
-        return [problem.model.parameters(*split(theta, self.fit_intercept)) for theta in given]
+        return [self._parameters(problem, theta) for theta in given]
 
     def _method(self):
         """Return the part that runs the problem."""
@@ -238,43 +208,41 @@ class MetricEstimator(CallbackSupportMixin, BaseEstimator):
             )
         return self.method
 
+    def _coefficients(self, problem, theta):
+        """Return weights and intercept on X and y as they are."""
+        return problem.model.raw(theta)
+
+    def _parameters(self, problem, given):
+        """Return theta of weights, then the intercept, on X and y as they are."""
+        weights, offset = (given[:-1], given[-1]) if self.fit_intercept else (given, 0.0)
+        return problem.model.parameters(weights, float(offset))
+
+    def _unjudged(self, problem, calls):
+        """Return a plain model that the metric never answered for: better than none."""
+        theta = self._plainest(problem)
+        here = Probe(theta, problem.profile(theta), math.nan)
+        turn = Turn(0, 0, here, here.profile, calls=calls)
+        return Solution(turn, Status.FAILED, (turn,), calls)
+
     def _unpack(self, problem, solution):
         """Write the fitted attributes."""
-        weights, offset = problem.model.raw(solution.theta)
+        weights, offset = self._coefficients(problem, solution.theta)
         self._set_coefficients(weights, float(offset))
-        self.metric_ = problem.metric
         self.cost_ = solution.cost
         self.validation_score_ = float(problem.metric.value(solution.cost))
         self.status_ = solution.status
         self.history_ = solution.history
-        self.surrogate_names_ = list(problem.names)
-        self.weights_ = self._learned(problem, solution)
+        self.weights_ = learned_weights(problem, solution.best)
         self.settings_ = solution.settings
         self.n_metric_calls_ = solution.calls
-        self._warn_if_collinear(solution)
+        warn_if_collinear(solution, problem.names)
 
-    def _learned(self, problem, solution):
-        """Return what each surrogate counted for at the model that was kept, summing to one."""
-        weights = solution.best.weights
-        if weights is None:  # a starting model: every row counted alike
-            shares = [np.sum(problem.train.weights * (row != 0)) for row in dense_rows(problem)]
-            weights = np.array(shares) / np.sum(shares)
-        return dict(zip(problem.names, weights.tolist(), strict=True))
-
-    def _warn_if_collinear(self, solution):
-        conditions = [t.estimate.condition for t in solution.turns if t.estimate is not None]
-        if conditions and np.median(conditions) > COLLINEAR:
-            warnings.warn(
-                f"The surrogates are nearly collinear: the probes' condition number has the median "
-                f"{np.median(conditions):.1e}. Drop one of {self.surrogate_names_}, or merge them.",
-                UserWarning,
-                stacklevel=4,
-            )
+    def _checked(self, X):
+        check_is_fitted(self, "coef_")
+        return validate_data(self, X, accept_sparse="csr", dtype=FLOATS, reset=False)
 
     def _scores(self, X):
-        check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
-        product = X @ self.coef_.ravel() + np.float64(np.ravel(self.intercept_)[0])
+        product = self._checked(X) @ self.coef_.ravel() + np.ravel(self.intercept_)[0]
         return np.asarray(product, dtype=np.float64)
 
     def score(self, X, y, sample_weight=None, *, groups=None, side=None):
@@ -293,12 +261,18 @@ class MetricEstimator(CallbackSupportMixin, BaseEstimator):
         """
         scores = self._scores(X)
         warn_if_maximised(self.metric_)
+        check_consistent_length(X, y)
         columns = side_columns(scores[:, np.newaxis], side, groups=groups)
         weights = None
         if sample_weight is not None:
             weights = _check_sample_weight(sample_weight, scores, ensure_non_negative=True)
-        y = self._encode_valid(np.asarray(y))
-        bound = self.metric_.bind(y, weights=weights, side=columns, labels=self._labels(), X=X)
+        bound = self.metric_.bind(
+            self._encode_valid(np.asarray(y)),
+            weights=weights,
+            side=columns,
+            labels=self._labels(),
+            X=as_matrix(self._checked(X)),
+        )
         return float(bound.values(scores))
 
     def __sklearn_tags__(self):
@@ -306,31 +280,3 @@ class MetricEstimator(CallbackSupportMixin, BaseEstimator):
         tags.input_tags.sparse = True
         tags.target_tags.required = True
         return tags
-
-
-def as_matrix(X):
-    """Return a sparse X as csr_array, a dense one as it is."""
-    return sparse.csr_array(X) if sparse.issparse(X) else X
-
-
-def split(theta, intercept):
-    """Return weights and intercept of a parameter vector on X as it is."""
-    return (theta[:-1], float(theta[-1])) if intercept else (theta, 0.0)
-
-
-def dense_rows(problem):
-    """Return, for each surrogate, a row with the slopes of the training scores at zero."""
-    slopes = problem.profiler.slopes(np.zeros(len(problem.train)))
-    return [slopes[[k]].toarray().ravel() for k in range(slopes.shape[0])]
-
-
-def warn_if_maximised(metric):
-    """Warn when scikit-learn's search would maximise a metric that is better when lower."""
-    caller = sys._getframe(2).f_code.co_filename
-    if not metric.greater_is_better and caller.endswith("_scorer.py"):
-        warnings.warn(
-            f"A search maximises `score`, but {metric.name!r} is better when lower. Pass "
-            "scoring=anymetric.scorer(metric) to the search.",
-            UserWarning,
-            stacklevel=3,
-        )

@@ -1,4 +1,4 @@
-"""Units: a regression trains in standard deviations of y and is judged in the user's unit."""
+"""Units: a regression trains in units of its own residuals and is judged in the user's."""
 
 from __future__ import annotations
 
@@ -7,7 +7,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from anymetric.data import Data
+from anymetric.losses import as_loss
 from anymetric.metrics import BoundMetric, Metric
+from anymetric.models import Linear
+from anymetric.solvers import WeightedLoss, minimise
+
+# Of the spread: a fit that leaves less is as good as exact.
+LEAST_LEFT = 1e-3
 
 # The side column that keeps the targets exactly as they were given.
 EXACT = "y"
@@ -15,15 +21,18 @@ EXACT = "y"
 
 @dataclass(frozen=True)
 class Unit:
-    """Where the targets lie and how far they spread.
+    """Where the targets lie, and how far least squares leaves them from its predictions.
+
+    In this unit the errors of a good model are about one, and so are their powers: neither the
+    user's unit nor a high or low share of explained variance changes what a step means.
 
     Examples
     --------
     >>> import numpy as np
-    >>> unit = Unit.of(Data(np.zeros((2, 1)), np.array([100.0, 300.0])))
-    >>> unit
+    >>> data = Data(np.zeros((2, 1)), np.array([100.0, 300.0]))
+    >>> Unit.of(data, Linear())
     Unit(center=200.0, spread=100.0)
-    >>> unit.small(Data(np.zeros((2, 1)), np.array([100.0, 300.0]))).y.tolist()
+    >>> Unit.of(data, Linear()).small(data).y.tolist()
     [-1.0, 1.0]
     """
 
@@ -31,12 +40,16 @@ class Unit:
     spread: float = 1.0
 
     @classmethod
-    def of(cls, data, *, intercept=True):
-        """Return the mean and standard deviation; about zero if no intercept can move there."""
-        center = float(np.average(data.y, weights=data.weights)) if intercept else 0.0
-        spread = float(np.sqrt(np.average((data.y - center) ** 2, weights=data.weights)))
+    def of(cls, data, model):
+        """Return the unit of these rows; without an intercept it is centred at zero."""
+        center = float(np.average(data.y, weights=data.weights)) if model.intercept else 0.0
+        spread = root_mean_square(data.y - center, data.weights)
         # Rounding alone must not pass for a spread.
-        return cls(center, spread if spread > 1e-12 * abs(center) else 1.0)
+        whole = cls(center, spread if spread > 1e-12 * abs(center) else 1.0)
+        small = whole.small(data)
+        fitted = minimise(WeightedLoss(model, small, as_loss("squared"), data.weights, 1e-4))
+        left = root_mean_square(small.y - model.scores(data.X, fitted), data.weights)
+        return cls(center, whole.spread * max(left, LEAST_LEFT))
 
     def small(self, data):
         """Return the rows with standardised targets, and the exact ones beside them."""
@@ -65,7 +78,7 @@ class InUnit(Metric):
     >>> import numpy as np
     >>> from anymetric.metrics import as_metric
     >>> data = Data(np.zeros((2, 1)), np.array([100.0, 300.0]))
-    >>> unit = Unit.of(data)
+    >>> unit = Unit.of(data, Linear())
     >>> small = unit.small(data)
     >>> bound = InUnit(as_metric("mean_absolute_error"), unit).bind(small.y, side=small.side)
     >>> float(bound.values(np.zeros(2)))
@@ -115,6 +128,18 @@ class BoundInUnit(BoundMetric):
 
     def _values(self, scores):
         return self.inner.values(self.metric.unit.large(scores))
+
+
+def root_mean_square(errors, weights):
+    """Return the weighted root of the mean square.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> root_mean_square(np.array([3.0, 4.0, 9.0]), np.array([1.0, 1.0, 0.0])) ** 2 < 12.6
+    True
+    """
+    return float(np.sqrt(np.average(np.square(errors), weights=weights)))
 
 
 def unit_of(metric):

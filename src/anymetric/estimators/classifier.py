@@ -169,8 +169,13 @@ class MetricClassifier(ClassifierMixin, MetricEstimator):
     def _default_surrogates(self, metric, train):
         return default_slices(train)
 
-    def _plain_starts(self, problem):
-        return [starts.plain(problem), starts.balanced(problem)]
+    def _plainest(self, problem):
+        return starts.plain(problem)
+
+    def _plain_starts(self, ledger):
+        plain = self._plainest(ledger.problem)
+        moved = starts.shifted(ledger, plain)
+        return [plain, *([] if moved is plain else [moved]), starts.balanced(ledger.problem)]
 
     def _set_coefficients(self, weights, offset):
         self.coef_ = weights[np.newaxis, :]

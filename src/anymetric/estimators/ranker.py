@@ -108,8 +108,11 @@ max_metric_calls, n_jobs, verbose, random_state
     def _default_surrogates(self, metric, train):
         return default_ranking()
 
-    def _plain_starts(self, problem):
-        return [starts.plain(problem), starts.balanced(problem)]
+    def _plainest(self, problem):
+        return starts.plain(problem)
+
+    def _plain_starts(self, ledger):
+        return [self._plainest(ledger.problem), starts.balanced(ledger.problem)]
 
     def _set_coefficients(self, weights, offset):
         self.coef_ = weights

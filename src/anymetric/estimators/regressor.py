@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from sklearn.base import RegressorMixin
 
 from anymetric import starts
 from anymetric.estimators._shell import MetricEstimator
+from anymetric.estimators._units import InUnit, Unit, unit_of
+from anymetric.losses import Lp
 from anymetric.surrogates import lp_family
+
+
+# A gain smaller than this share of what a constant costs is rounding.
+NOTHING = 1e-8
 
 
 class MetricRegressor(RegressorMixin, MetricEstimator):
@@ -42,6 +50,7 @@ max_metric_calls, n_jobs, verbose, random_state
 
     # The mixin's own score would come first.
     score = MetricEstimator.score
+    _strata_count = False
 
     def __init__(
         self,
@@ -105,9 +114,44 @@ max_metric_calls, n_jobs, verbose, random_state
     def _default_surrogates(self, metric, train):
         return lp_family()
 
-    def _plain_starts(self, problem):
-        return [starts.plain(problem, "squared"), starts.plain(problem, "huber")]
+    def _problem(self, metric, train, valid):
+        if not self.standardize:
+            return super()._problem(metric, train, valid)
+        unit = Unit.of(train, self._model(train))
+        small = unit.small(train)
+        judging = small if valid is train else unit.small(valid)
+        return super()._problem(InUnit(metric, unit), small, judging)
+
+    def _run(self, problem, rng):
+        solution = super()._run(problem, rng)
+        if self.max_metric_calls is not None and solution.calls >= self.max_metric_calls:
+            return solution
+        constant = abs(float(problem.judge.costs(np.zeros(len(problem.valid)))))
+        return earliest(solution, NOTHING * constant)
+
+    def _coefficients(self, problem, theta):
+        return unit_of(problem.metric).large_model(*super()._coefficients(problem, theta))
+
+    def _parameters(self, problem, given):
+        weights, offset = (given[:-1], given[-1]) if self.fit_intercept else (given, 0.0)
+        model = unit_of(problem.metric).small_model(weights, float(offset))
+        return problem.model.parameters(*model)
+
+    def _plainest(self, problem):
+        return starts.plain(problem, "squared")
+
+    def _plain_starts(self, ledger):
+        return [self._plainest(ledger.problem), starts.plain(ledger.problem, Lp(1.2))]
 
     def _set_coefficients(self, weights, offset):
         self.coef_ = weights
         self.intercept_ = offset
+
+
+def earliest(solution, slack):
+    """Return the solution with the first turn that costs no more than the best and `slack`.
+
+    Rows that a model fits exactly leave nothing but rounding to choose by: the plain model stays.
+    """
+    first = next(turn for turn in solution.turns if turn.cost <= solution.cost + slack)
+    return replace(solution, best=first, calls=solution.calls + 1)

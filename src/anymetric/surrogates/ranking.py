@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -95,7 +97,7 @@ class BoundPrecisionAtRecall:
         row = np.zeros(self.n)
         row[self.negatives] = active
         row[self.positives] = -active.sum() * weights
-        return sparse.csr_array(row[np.newaxis, :])
+        return one_row(row)
 
     def _weights(self, scores: Floats) -> NDArray[np.float64]:
         """Return each positive's part in the quantile: the window's mass over its rank interval.
@@ -105,7 +107,8 @@ class BoundPrecisionAtRecall:
         order = np.argsort(scores[self.positives], axis=0, kind="stable")
         right = np.cumsum(self.positive_shares[order], axis=0)
         mass = window_cdf((right - self.level) / self.smoothing)
-        parts = np.diff(mass, axis=0, prepend=window_cdf(-self.level / self.smoothing))
+        parts = mass - window_cdf(-self.level / self.smoothing)
+        parts[1:] = mass[1:] - mass[:-1]
         weights = np.empty_like(parts)
         np.put_along_axis(weights, order, parts, axis=0)
         return np.asarray(weights / weights.sum(axis=0))
@@ -180,7 +183,7 @@ class BoundAveragePrecisionAtK:
         missed = up[int(true) :]
         if len(missed):
             row[self.positives[missed]] = -false / len(missed) / self.k
-        return sparse.csr_array(row[np.newaxis, :])
+        return one_row(row)
 
     def _sweep(self, scores: Floats) -> tuple[Any, Any, NDArray[np.intp], NDArray[np.intp]]:
         """Return the best TP, its value, and both classes sorted from the top."""
@@ -199,6 +202,25 @@ class BoundAveragePrecisionAtK:
         value = false.reshape(shape) + top[false] - (false / missed).reshape(shape) * bottom[true]
         best = np.argmax(value, axis=0)
         return true[best], np.max(value, axis=0), up, down
+
+
+def one_row(row: NDArray[np.float64]) -> sparse.csr_array:
+    """Return a row as a matrix, zeros stored too: finding them takes longer than the product.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> one_row(np.array([0.0, 2.0])).shape
+    (1, 2)
+    """
+    matrix = copy(_full_row(len(row)))
+    matrix.data = row
+    return matrix
+
+
+@lru_cache(maxsize=8)
+def _full_row(n: int) -> sparse.csr_array:
+    return sparse.csr_array((np.zeros(n), np.arange(n), np.array([0, n])), shape=(1, n))
 
 
 def window_cdf(z: Any) -> Any:

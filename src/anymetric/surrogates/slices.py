@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
@@ -233,8 +234,10 @@ class BoundSlices:
     def slopes(self, scores: Floats) -> sparse.csr_array:
         """Scale each share by the slope of its row's loss."""
         slope = self.loss.score_slope(scores, self.y.astype(scores.dtype, copy=False))
-        S = self.shares
-        return sparse.csr_array((S.data * slope[S.indices], S.indices, S.indptr), shape=S.shape)
+        # A shallow copy keeps the places of the shares, which SciPy would check again.
+        scaled = copy(self.shares)
+        scaled.data = self.shares.data * slope[self.shares.indices]
+        return scaled
 
     @cached_property
     def _columns(self) -> sparse.csc_array:

@@ -1,0 +1,153 @@
+"""Methods: estimators by name, where each applies, and what kind it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+from inspect import signature
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anymetric import baselines
+from anymetric.datasets import Dataset
+from anymetric.estimators import MetricClassifier, MetricRanker
+from anymetric.metrics import FBeta, MacroByGroup
+
+from .samples import Parts, groups_of, side_of
+from .tasks import Task
+
+Kind = Literal["ours", "linear", "nonlinear", "oracle"]
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """A fitted estimator: scores for any sample, and the looks at the metric that it took."""
+
+    estimator: Any
+
+    @property
+    def calls(self) -> float:
+        """Metric calls; not a number where nobody counted."""
+        return float(getattr(self.estimator, "n_metric_calls_", np.nan))
+
+    def scores(self, sample: Dataset) -> NDArray[np.float64]:
+        """Return the scores; a method that shifts by group is told the groups."""
+        score = getattr(self.estimator, "decision_function", self.estimator.predict)
+        told = {"groups": groups_of(sample)} if "groups" in signature(score).parameters else {}
+        return np.asarray(score(sample.X, **told), dtype=np.float64)
+
+
+def always(task: Task) -> bool:
+    """Apply to every task."""
+    return True
+
+
+@dataclass(frozen=True)
+class Method:
+    """A way to answer a task.
+
+    Parameters
+    ----------
+    name : str
+    estimator : str
+        Its class in `anymetric.baselines`, or ``MetricClassifier``: for ranking tasks, its twin.
+    kind : {"ours", "linear", "nonlinear", "oracle"}
+        An oracle trains on what the training rows were before they were spoilt.
+    applies : function of a Task
+    needs : str
+        A package that must be installed.
+    settings : mapping
+        Constructor arguments.
+    """
+
+    name: str
+    estimator: str
+    kind: Kind = "linear"
+    applies: Callable[[Task], bool] = always
+    needs: str = ""
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def ranked(self) -> bool:
+        """Whether it competes: linear, and with the data that everybody has."""
+        return self.kind in ("ours", "linear")
+
+    @property
+    def missing(self) -> bool:
+        """Whether the package it needs is not there."""
+        return bool(self.needs) and find_spec(self.needs) is None
+
+    def fit(self, task: Task, parts: Parts, seed: int) -> Answer:
+        """Fit on the training rows, judged by the validation rows."""
+        train = parts.train if self.kind != "oracle" else parts.clean or parts.train
+        estimator = self._class(task)(task.metric, random_state=seed, **self.settings)
+        return Answer(
+            estimator.fit(
+                train.X,
+                train.y,
+                groups=groups_of(train),
+                side=side_of(train, task.metric),
+                X_val=parts.valid.X,
+                y_val=parts.valid.y,
+                groups_val=groups_of(parts.valid),
+                side_val=side_of(parts.valid, task.metric),
+            )
+        )
+
+    def _class(self, task: Task) -> Any:
+        if self.kind == "ours":
+            return MetricRanker if task.ranking else MetricClassifier
+        return getattr(baselines, self.estimator)
+
+
+def decides(task: Task) -> bool:
+    """Apply where there are decisions to take."""
+    return not task.ranking
+
+
+def ranks(task: Task) -> bool:
+    """Apply where the order counts."""
+    return task.ranking
+
+
+def grouped(task: Task) -> bool:
+    """Apply where decisions may differ by group."""
+    return task.grouped and not task.ranking
+
+
+def spoilt(task: Task) -> bool:
+    """Apply where training rows mislead."""
+    return task.spoilt
+
+
+def f_measure(task: Task) -> bool:
+    """Apply to F-measures, whole or by group."""
+    metric = task.metric
+    return isinstance(metric.of if isinstance(metric, MacroByGroup) else metric, FBeta)
+
+
+_METHODS = (
+    Method("auto", "MetricClassifier", "ours"),
+    Method("descent", "MetricClassifier", "ours", settings={"method": "descent"}),
+    Method("logistic", "LogisticBaseline"),
+    Method("post_shift", "PostShift"),
+    Method("post_shift_raw", "PostShift", settings={"standardize": False}),
+    Method("group_post_shift", "GroupPostShift", applies=grouped),
+    Method("balanced", "BalancedLogistic"),
+    Method("class_weights", "ClassWeightSearch"),
+    Method("relaxed_fm", "RelaxedFM", applies=f_measure),
+    Method("gen_rates", "GenRates", applies=f_measure),
+    Method("kar", "KarRanker", applies=ranks),
+    Method("fw_eg", "FWEG", applies=decides),
+    Method("cma_es", "CMAES", needs="cma"),
+    Method("on_validation", "ValidationLogistic"),
+    Method("on_both", "BothLogistic"),
+    Method("domain_weighted", "DomainWeighted"),
+    Method("lightgbm", "LightGBMPostShift", "nonlinear", needs="lightgbm"),
+    Method("clean_post_shift", "PostShift", "oracle", applies=spoilt),
+)
+
+METHODS: dict[str, Method] = {method.name: method for method in _METHODS}

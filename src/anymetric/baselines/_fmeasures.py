@@ -1,0 +1,73 @@
+"""F-measures as formulas: the parts that a relaxation or a game of rates is made of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from anymetric.data import Data
+from anymetric.metrics import FBeta, MacroByGroup, Metric
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class FMeasures:
+    """The F-measure of each group of rows, the rows of a group weighing one together.
+
+    Parameters
+    ----------
+    positives, negatives : csr_array of shape (G, n)
+        Row weights by group and class.
+    square : float
+        ``beta^2``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> data = Data(np.zeros((4, 1)), np.array([1.0, -1.0, -1.0, -1.0]))
+    >>> FMeasures.of(FBeta(), data).share.tolist()
+    [0.25]
+    """
+
+    positives: sparse.csr_array
+    negatives: sparse.csr_array
+    square: float
+
+    @classmethod
+    def of(cls, metric: Metric, data: Data, asked_by: str = "This method") -> FMeasures:
+        """Return the parts of an F-measure, of all rows or by group.
+
+        A group without positives is left out: its F-measure is zero whatever is predicted.
+        """
+        by_group = isinstance(metric, MacroByGroup)
+        rate: Any = metric.of if isinstance(metric, MacroByGroup) else metric
+        if not isinstance(rate, FBeta):
+            raise ValueError(
+                f"{asked_by} is made for F-measures such as 'f1' and 'macro_f1'; the metric is "
+                f"{metric.name!r}."
+            )
+        group = data.column(metric.groups) if by_group else np.zeros(len(data))  # type: ignore[attr-defined]
+        shares = [np.where(group == name, data.weights, 0.0) for name in np.unique(group)]
+        positive = data.y > 0.0
+        told = [share / share.sum() for share in shares if (share * positive).any()]
+        if not told:
+            raise ValueError(f"{asked_by} needs positives among the training rows; it got none.")
+        rows = np.stack(told)
+        return cls(
+            sparse.csr_array(np.where(positive, rows, 0.0)),
+            sparse.csr_array(np.where(positive, 0.0, rows)),
+            rate.beta**2,
+        )
+
+    def __len__(self) -> int:
+        return int(self.positives.shape[0])
+
+    @property
+    def share(self) -> Floats:
+        """The share of positives in each group."""
+        return np.asarray(self.positives.sum(axis=1), dtype=np.float64)

@@ -1,0 +1,69 @@
+"""Learned weights: what each surrogate counts for in a model (Appendix C)."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+from scipy import optimize
+
+# Beyond this the surrogates tell nearly the same story twice.
+COLLINEAR = 1e6
+
+
+def learned_weights(problem, turn):
+    """Return the weight of every surrogate by name, summing to one.
+
+    Those of the projection that led to the model. A starting model comes from none: it gets the
+    weights of the loss ``sum_k w_k l_k`` that it is nearest to minimising.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from anymetric.data import Data
+    >>> from anymetric.ledger import Ledger
+    >>> from anymetric.metrics import as_metric
+    >>> from anymetric.problem import Problem
+    >>> from anymetric.solution import Turn
+    >>> from anymetric.surrogates import per_class
+    >>> data = Data(np.zeros((4, 1)), np.array([1.0, -1.0, -1.0, -1.0]))
+    >>> problem = Problem(data, per_class("logistic"), as_metric("error"))
+    >>> start = Ledger(problem).look(np.array([0.0, np.log(1 / 3)]))
+    >>> weights = learned_weights(problem, Turn(0, 0, start, start.profile))
+    >>> {name: round(weight, 6) for name, weight in weights.items()}
+    {'logistic[class=-1]': 0.75, 'logistic[class=+1]': 0.25}
+    """
+    weights = turn.weights
+    if weights is None:
+        weights = stationary_weights(problem.linearise(turn.theta)[1])
+    return dict(zip(problem.names, weights.tolist(), strict=True))
+
+
+def stationary_weights(jacobian):
+    """Return ``argmin |w J|`` over weights that are not negative and sum to one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> stationary_weights(np.array([[1.0, 0.0], [-3.0, 0.0]])).round(6).tolist()
+    [0.75, 0.25]
+    """
+    K = len(jacobian)
+    size = float(np.linalg.norm(jacobian)) or 1.0
+    system = np.vstack([jacobian.T, np.full(K, size)])
+    # min |w J|^2 + (size (sum w - 1))^2 is least at the same direction of w.
+    weights, _ = optimize.nnls(system, np.append(np.zeros(jacobian.shape[1]), size))
+    return weights / weights.sum()
+
+
+def warn_if_collinear(solution, names):
+    """Warn where the probes could hardly tell the surrogates apart."""
+    conditions = [t.estimate.condition for t in solution.turns if t.estimate is not None]
+    if len(names) > 1 and conditions and np.median(conditions) > COLLINEAR:
+        warnings.warn(
+            "The surrogates are nearly collinear: the condition number of the probes has the "
+            f"median {np.median(conditions):.1e}. The weight is shared between them as it "
+            f"happens; drop or merge some of {list(names)}.",
+            UserWarning,
+            stacklevel=5,
+        )

@@ -1,0 +1,92 @@
+"""Rows: what `fit` is given, checked once and turned into Data."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils.validation import _check_sample_weight, validate_data
+
+from anymetric.data import Data
+from anymetric.estimators._columns import check_known, side_columns
+from anymetric.estimators._holdout import hold_out
+
+FLOATS = [np.float64, np.float32]
+
+
+class TakesRows:
+    """Check the rows that train and the rows that judge; what y means is the estimators' own.
+
+    They write `_encode` (the training targets as numbers; it may learn from them),
+    `_encode_valid` (the same code for other rows), `_check_target` and `_strata`.
+    """
+
+    # Whether every stratum must have rows on both sides of the hold-out.
+    _strata_count = True
+
+    def _given(self, X, y, sample_weight, side, **named):
+        """Check the training rows; rows of weight zero are left out."""
+        X, y = validate_data(
+            self, X, y, accept_sparse="csr", dtype=FLOATS, ensure_min_samples=2
+        )
+        y = self._encode(y)
+        columns = side_columns(X, side, **named)
+        weights = _check_sample_weight(
+            sample_weight,
+            X,
+            dtype=np.float64,
+            ensure_non_negative=True,
+            allow_all_zero_weights=False,
+        )
+        data = Data(as_matrix(X), y, weights, columns)
+        kept = np.flatnonzero(weights > 0)
+        data = data if len(kept) == len(data) else data.take(kept)
+        self._check_target(data)
+        return data
+
+    def _given_valid(self, X_val, y_val, side_val, groups_val, train):
+        """Check the validation rows against the training rows."""
+        if X_val is None or y_val is None:
+            given, absent = ("y_val", "X_val") if X_val is None else ("X_val", "y_val")
+            raise ValueError(f"X_val and y_val go together: {given} was given, {absent} was not.")
+        with telling("The validation rows X_val and y_val"):
+            X, y = validate_data(
+                self, X_val, y_val, reset=False, accept_sparse="csr", dtype=FLOATS
+            )
+            y = self._encode_valid(y)
+        columns = side_columns(X, side_val, "_val", groups=groups_val)
+        check_known(train.side, columns)
+        self.validation_ = f"{len(y)} validation rows were given."
+        return Data(as_matrix(X), y, None, columns)
+
+    def _held_out(self, data, rng):
+        """Split the training rows in two, or use them twice if they are few."""
+        train, judge, self.validation_ = hold_out(
+            self._strata(data), self.validation_fraction, rng, every=self._strata_count
+        )
+        if len(judge) == len(data):
+            return data, data
+        return data.take(train), data.take(judge)
+
+
+@contextmanager
+def telling(what):
+    """Begin the message of a ValueError by saying what it is about.
+
+    Examples
+    --------
+    >>> with telling("X_val"):
+    ...     raise ValueError("Input contains NaN.")
+    Traceback (most recent call last):
+    ValueError: X_val: Input contains NaN.
+    """
+    try:
+        yield
+    except ValueError as error:
+        raise ValueError(f"{what}: {error}") from error
+
+
+def as_matrix(X):
+    """Return a sparse X as csr_array, a dense one as it is."""
+    return sparse.csr_array(X) if sparse.issparse(X) else X
