@@ -6,6 +6,7 @@ import time
 import warnings
 from dataclasses import replace
 from datetime import UTC, datetime
+from importlib import import_module
 
 from threadpoolctl import threadpool_limits
 
@@ -15,10 +16,11 @@ from .store import Cell, Row, Store, versions
 from .tasks import TASKS
 
 
-def work(cell: Cell, store: Store, again: bool = False) -> Row | None:
-    """Compute a cell and store its row; None if another process was there first."""
-    if not again and cell in store.done():
-        return None
+def work(cell: Cell, store: Store, again: bool = False) -> Row:
+    """Compute a cell and store its row, unless another run has stored one meanwhile."""
+    stored = store.rows().get(cell)
+    if stored is not None and stored.good and not again:
+        return stored
     row = measure(cell)
     store.append(row)
     return row
@@ -38,6 +40,8 @@ def fitted(row: Row) -> Row:
     """Fill a row: fit on train and validation, then look at the test rows once."""
     task, method = TASKS[row.task], METHODS[row.method]
     parts = task.parts(row.seed)
+    if method.needs:
+        import_module(method.needs)  # not on the method's clock
     # One thread: seconds compare methods, not machines.
     with threadpool_limits(1), warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -116,11 +116,9 @@ class Progress:
         self.seen = [row for row in store.rows().values() if row.good]
         self.finished = self.failed = 0
 
-    def tell(self, row: Row | None) -> None:
+    def tell(self, row: Row) -> None:
         """Print a line for a finished cell."""
         self.finished += 1
-        if row is None:  # another run has it
-            return
         self.todo.discard(row.cell)
         self.failed += not row.good
         self.seen += [row] if row.good else []

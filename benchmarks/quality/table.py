@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from statistics import mean, median, stdev
 
@@ -67,7 +68,7 @@ def report(rows: Iterable[Row]) -> str:
     """Return both tables and what the numbers were made with."""
     rows = list(rows)
     results = Results(rows)
-    made = sorted({row.versions for row in rows})
+    made = Counter(row.versions for row in rows)
     return "\n".join(
         [
             "# Quality",
@@ -82,8 +83,7 @@ def report(rows: Iterable[Row]) -> str:
             "",
             markdown(["method", "kind", "tasks", "rank", "time", "calls"], method_lines(results)),
             "",
-            *(f"Made with {text}." for text in made),
-            "",
+            *(f"{count} rows made with {text}.\n" for text, count in sorted(made.items())),
         ]
     )
 

@@ -112,8 +112,7 @@ class Ledger:
         A failure of the metric says which call it was, counted from one.
         """
         looks = 1 if scores.ndim == 1 else scores.shape[1]
-        if looks > self.left:
-            raise BudgetSpent(f"{looks} calls asked, {self.left:g} of {self.max_calls} left.")
+        self._afford(looks)
         try:
             costs = judge.costs(scores)
         except MetricError as error:
@@ -121,6 +120,15 @@ class Ledger:
             raise
         self.calls += looks
         return costs
+
+    def count(self, looks: int) -> None:
+        """Count looks that a caller makes by other means than `ask`."""
+        self._afford(looks)
+        self.calls += looks
+
+    def _afford(self, looks: int) -> None:
+        if looks > self.left:
+            raise BudgetSpent(f"{looks} calls asked, {self.left:g} of {self.max_calls} left.")
 
     def sweep(self, scores: Floats, limit: int | None = None) -> Sweep:
         """Return the judge's cost at every threshold of scores ``(n,)``, counted.

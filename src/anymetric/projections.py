@@ -90,12 +90,37 @@ def certify(
     state: Any = None,
 ) -> Projection:
     """Measure where an inner solver ended, and bound how far it is from the best nearby."""
-    objective, gradient, profile = problem.excess(theta, target)
+    _, gradient, profile = problem.excess(theta, target)
+    return certified(
+        theta,
+        profile,
+        gradient,
+        target,
+        begun,
+        accuracy=accuracy,
+        iterations=iterations,
+        state=state,
+    )
+
+
+def certified(
+    theta: NDArray[np.float64],
+    profile: NDArray[np.float64],
+    gradient: NDArray[np.float64],
+    target: NDArray[np.float64],
+    begun: NDArray[np.float64],
+    *,
+    accuracy: float | None,
+    iterations: int,
+    state: Any = None,
+) -> Projection:
+    """Return the projection that ends at a known profile, with this gradient of the objective."""
+    over = np.maximum(profile - target, 0.0)
+    objective = float(over @ over)
     radius = reach(theta, begun)
     gap = min(objective, float(np.linalg.norm(gradient)) * radius)
-    multipliers = 2.0 * np.maximum(profile - target, 0.0)
     return Projection(
-        theta, profile, profile, objective, gap, radius, accuracy, multipliers, iterations, state
+        theta, profile, profile, objective, gap, radius, accuracy, 2.0 * over, iterations, state
     )
 
 
@@ -229,6 +254,14 @@ class GaussNewton:
     Fast where the target can be reached; where it cannot, the damping turns it into gradient
     descent, and `LBFGS` is the better choice.
 
+    Parameters
+    ----------
+    iterations : int
+    damping : float
+        The first mu, relative to the mean square of the Jacobian's rows.
+    tolerance : float
+        Stop at this gap, or at the one that is asked for if that is larger.
+
     Examples
     --------
     >>> import numpy as np
@@ -274,7 +307,10 @@ class GaussNewton:
                 damping *= 10.0
                 if damping > 1e12:
                     break
-        return certify(problem, target, theta, begun, accuracy, taken)
+        gradient = 2.0 * np.maximum(profile - target, 0.0) @ jacobian
+        return certified(
+            theta, profile, gradient, target, begun, accuracy=accuracy, iterations=taken
+        )
 
 
 def damped_step(

@@ -30,6 +30,7 @@ class Status(Enum):
         "give the metric a larger validation set."
     )
     BUDGET = "The metric was called as often as allowed. Raise `max_metric_calls` for a longer run."
+    JUDGED = "All candidates were judged, and what could not be told apart was averaged."
     STOPPED = "The caller stopped the run. The best model so far is kept."
     FAILED = "The metric failed. The best model so far is kept; mend the metric and fit again."
 
@@ -130,6 +131,7 @@ class Solution:
     turns: tuple[Turn, ...] = field(repr=False)
     calls: int = 0
     settings: dict[str, Any] = field(default_factory=dict)
+    worth: dict[str, float] | None = None
 
     @property
     def theta(self) -> NDArray[np.float64]:

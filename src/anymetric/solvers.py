@@ -45,13 +45,16 @@ class WeightedLoss:
         kept = self.penalty * theta
         return float(self.share @ losses + 0.5 * kept @ theta), gradient + kept
 
+    def row_curvature(self, theta: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the second derivative by each row's score, weighted."""
+        scores = np.asarray(self.model.scores(self.data.X, theta), dtype=np.float64)
+        return np.asarray(self.share * self.loss.score_curvature(scores, self.data.y))
+
     def hessian(self, theta: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the second derivatives, for a linear model."""
         assert isinstance(self.model, Linear)
-        scores = np.asarray(self.model.scores(self.data.X, theta), dtype=np.float64)
-        # y^2 = 1 for margins and the residual's slope by the score is one.
-        curvature = self.share * self.loss.curvature(self.loss.argument(scores, self.data.y))
-        return np.asarray(self.model.hessian(self.data.X, curvature) + np.diag(self.penalty))
+        H = self.model.hessian(self.data.X, self.row_curvature(theta))
+        return np.asarray(H + np.diag(self.penalty))
 
     @property
     def share(self) -> NDArray[np.float64]:
@@ -102,23 +105,53 @@ def minimise(
 def newton(
     objective: WeightedLoss, theta: NDArray[np.float64], iterations: int, tolerance: float
 ) -> NDArray[np.float64]:
-    """Take Newton steps, halved until the objective falls, until they predict no gain."""
+    """Take Newton steps, halved until the objective falls, until they predict no gain.
+
+    A factor of the Hessian is kept for as long as its steps go on to gain tenfold.
+    """
     value, gradient = objective.value_and_gradient(theta)
+    factor, before = None, np.inf
     for _ in range(iterations):
-        H = objective.hessian(theta)
-        jitter = 1e-12 * max(float(np.trace(H)) / len(H), np.finfo(float).tiny)
-        step = linalg.solve(H + jitter * np.eye(len(H)), gradient, assume_a="sym")
+        fresh = factor is None
+        if factor is None:
+            factor = factorised(objective.hessian(theta))
+        step = linalg.lu_solve(factor, gradient)
         gain = 0.5 * float(gradient @ step)
         if not gain > tolerance * max(1.0, abs(value)):
             return theta - step if np.isfinite(gain) and gain >= 0.0 else theta
-        length = 1.0
-        while length > 1e-8:
-            trial = theta - length * step
-            lower, slope = objective.value_and_gradient(trial)
-            if lower <= value - 1e-4 * length * 2.0 * gain:
-                theta, value, gradient = trial, lower, slope
-                break
-            length *= 0.5
-        else:
+        length, trial, lower, slope = search(objective, theta, value, step, gain)
+        if length == 0.0 and fresh:
             return theta
+        if length > 0.0:
+            theta, value, gradient = trial, lower, slope
+        if length < 1.0 or gain > 0.1 * before:
+            factor = None
+        before = gain if factor is not None else np.inf
     return theta
+
+
+def search(
+    objective: WeightedLoss,
+    theta: NDArray[np.float64],
+    value: float,
+    step: NDArray[np.float64],
+    gain: float,
+) -> tuple[float, NDArray[np.float64], float, NDArray[np.float64]]:
+    """Halve the step until the objective falls; return its length, zero if it never does."""
+    length = 1.0
+    while length > 1e-8:
+        trial = theta - length * step
+        lower, slope = objective.value_and_gradient(trial)
+        if lower <= value - 2e-4 * length * gain:
+            return length, trial, lower, slope
+        length *= 0.5
+    return 0.0, theta, value, step
+
+
+def factorised(H: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
+    """Factor a Hessian, its diagonal lifted a little so that it can be inverted."""
+    jitter = 1e-12 * max(float(np.trace(H)) / len(H), np.finfo(float).tiny)
+    factor: tuple[NDArray[np.float64], NDArray[np.int32]] = linalg.lu_factor(
+        H + jitter * np.eye(len(H))
+    )
+    return factor

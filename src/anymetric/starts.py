@@ -58,10 +58,21 @@ def class_balance(data: Data) -> NDArray[np.float64]:
     >>> class_balance(Data(np.zeros((3, 1)), np.array([1.0, -1.0, -1.0]))).tolist()
     [1.0, 0.5, 0.5]
     """
-    positive = data.y > 0
-    rows = data.weights.copy()
-    for chosen in (positive, ~positive):
-        rows[chosen] /= max(rows[chosen].sum(), np.finfo(float).tiny)
+    return evened(data.y, data.weights)
+
+
+def evened(y: NDArray[np.float64], rows: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return row weights scaled so that both classes have the same total.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> evened(np.array([1.0, -1.0, -1.0]), np.array([2.0, 3.0, 1.0])).tolist()
+    [1.0, 0.75, 0.25]
+    """
+    rows = rows.copy()
+    for chosen in (y > 0, y <= 0):
+        rows[chosen] /= max(float(rows[chosen].sum()), np.finfo(float).tiny)
     return rows
 
 

@@ -7,13 +7,15 @@ from copy import deepcopy
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import Parallel, delayed, effective_n_jobs
 from numpy.typing import NDArray
 
 from anymetric.descent import Descent, Known, Watcher
+from anymetric.gradients import GradientEstimator
 from anymetric.ledger import Ledger
+from anymetric.metrics import MetricError
 from anymetric.problem import Problem
-from anymetric.solution import Solution
+from anymetric.solution import Solution, Status
 
 # Appendix, "Choice of Hyper-parameters".
 FMEASURE_STEPS = (0.05, 0.1, 0.5, 1.0, 5.0)
@@ -37,7 +39,7 @@ class Tuned:
     steps, sigmas : sequences of float
         The paper's grid for F-measures by default.
     n_jobs : int or None
-        Sigmas run in parallel, through joblib.
+        Runs of the grid go in parallel, through joblib.
 
     Examples
     --------
@@ -68,48 +70,115 @@ class Tuned:
         rng: np.random.Generator,
         watch: Watcher | None = None,
     ) -> Solution:
-        """Run the grid. A limit on the calls is shared out evenly over its runs."""
-        rounds = len(self.steps) * len(self.sigmas)
-        share = None if ledger.max_calls is None else int(ledger.left) // rounds
+        """Run the grid. A limit on the calls is shared out evenly over its runs.
+
+        `watch` stays in this process: of runs elsewhere it hears when they are done.
+        """
+        cells = [Cell(step, sigma) for sigma in self.sigmas for step in self.steps]
+        share = None if ledger.max_calls is None else int(ledger.left) // len(cells)
         (child,) = rng.spawn(1)
-        columns = Parallel(n_jobs=self.n_jobs)(
-            delayed(run_sigma)(self, sigma, ledger.problem, share, starts, child, watch)
+        apart = effective_n_jobs(self.n_jobs) > 1
+        problem, live = ledger.problem, None if apart else watch
+        # Until the first step is taken nothing depends on its length.
+        known = self._known(ledger, starts, child) if share is None else {}
+        jobs = (
+            delayed(cell.run)(self.descent, problem, share, starts, child, live, known)
+            for cell in cells
+        )
+        runs: list[Solution] = []
+        try:
+            for run in Parallel(n_jobs=self.n_jobs, return_as="generator")(jobs):
+                ledger.calls += run.calls
+                runs.append(run)
+                if stops(run, watch if apart else None):
+                    return replace(best_of(runs, ledger.calls), status=Status.STOPPED)
+        except MetricError as error:
+            ledger.calls += error.call or 0
+            runs += [] if error.best is None else [error.best]
+            if runs:
+                error.best = replace(best_of(runs, ledger.calls), status=Status.FAILED)
+            raise
+        return best_of(runs, ledger.calls)
+
+    def _known(
+        self, ledger: Ledger, starts: Sequence[NDArray[np.float64]], rng: np.random.Generator
+    ) -> dict[float, list[Known]]:
+        """Return the first estimates at each sigma, counted."""
+        if len(self.steps) == 1:
+            return {}
+        known = Parallel(n_jobs=self.n_jobs)(
+            delayed(first_estimates)(self.descent, sigma, ledger.problem, starts, rng)
             for sigma in self.sigmas
         )
-        ledger.calls += sum(calls for _, calls in columns)
-        runs = [run for column, _ in columns for run in column]
-        best = min(runs, key=lambda run: run.cost)
-        grid = [{**run.settings, "cost": run.cost} for run in runs]
-        chosen: Solution = replace(
-            best, calls=ledger.calls, settings={**best.settings, "grid": grid}
-        )
-        return chosen
+        ledger.calls += sum(calls for _, calls in known)
+        return {sigma: made for sigma, (made, _) in zip(self.sigmas, known, strict=True)}
 
 
-def run_sigma(
-    tuned: Tuned,
+@dataclass(frozen=True)
+class Cell:
+    """One run of the grid.
+
+    Examples
+    --------
+    >>> Cell(0.1, 0.05)
+    Cell(step=0.1, sigma=0.05)
+    """
+
+    step: float
+    sigma: float
+
+    def run(
+        self,
+        descent: Descent,
+        problem: Problem,
+        share: int | None,
+        starts: Sequence[NDArray[np.float64]],
+        rng: np.random.Generator,
+        watch: Watcher | None,
+        known: dict[float, list[Known]],
+    ) -> Solution:
+        """Run the descent with this step and sigma; every cell sees the same random draws."""
+        gradient = with_sigma(descent, self.sigma)
+        cell = replace(descent, step=self.step, gradient=gradient)
+        first = known.get(self.sigma)
+        try:
+            run = cell.run(Ledger(problem, share), starts, deepcopy(rng), watch, first)
+        except MetricError as error:
+            error.args = (f"{error} The run had step {self.step:g} and sigma {self.sigma:g}.",)
+            raise
+        return replace(run, settings={"step": self.step, "sigma": self.sigma})
+
+
+def first_estimates(
+    descent: Descent,
     sigma: float,
     problem: Problem,
-    share: int | None,
     starts: Sequence[NDArray[np.float64]],
     rng: np.random.Generator,
-    watch: Watcher | None,
-) -> tuple[list[Solution], int]:
-    """Run every step at one sigma; return the runs and the metric calls made."""
-    gradient = replace(tuned.descent.gradient, sigma=sigma)  # type: ignore[type-var]
-    shared = Ledger(problem)
-    known = None
-    # Until the first step is taken nothing depends on its length.
-    if share is None and len(tuned.steps) > 1:
-        known = [
-            Known.at(gradient, shared, theta, child)
-            for theta, child in zip(starts, deepcopy(rng).spawn(len(starts)), strict=True)
-        ]
-    runs, calls = [], shared.calls
-    for step in tuned.steps:
-        ledger = Ledger(problem, share)
-        descent = replace(tuned.descent, step=step, gradient=gradient)
-        run = descent.run(ledger, starts, deepcopy(rng), watch, known)
-        runs.append(replace(run, settings={"step": step, "sigma": sigma}))
-        calls += ledger.calls
-    return runs, calls
+) -> tuple[list[Known], int]:
+    """Return the estimates at the starts, and the metric calls that they took."""
+    ledger = Ledger(problem)
+    gradient = with_sigma(descent, sigma)
+    children = deepcopy(rng).spawn(len(starts))
+    pairs = zip(starts, children, strict=True)
+    return [Known.at(gradient, ledger, theta, child) for theta, child in pairs], ledger.calls
+
+
+def with_sigma(descent: Descent, sigma: float) -> GradientEstimator:
+    """Return the descent's gradient estimator with another sigma."""
+    return replace(descent.gradient, sigma=sigma)  # type: ignore[type-var]
+
+
+def stops(run: Solution, watch: Watcher | None) -> bool:
+    """Whether the caller has stopped a run, or stops it on hearing of its turns."""
+    if run.status is Status.STOPPED:
+        return True
+    return watch is not None and any(watch(turn) for turn in run.turns)
+
+
+def best_of(runs: Sequence[Solution], calls: int) -> Solution:
+    """Return the run of the lowest cost, with the whole grid beside it."""
+    best = min(runs, key=lambda run: run.cost)
+    grid = [{**run.settings, "cost": run.cost} for run in runs]
+    chosen: Solution = replace(best, calls=calls, settings={**best.settings, "grid": grid})
+    return chosen

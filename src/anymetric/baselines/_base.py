@@ -54,7 +54,6 @@ class Baseline:
         self._report(problem, solution)
 
     def _report(self, problem: Problem, solution: Solution) -> None:
-        self.metric_ = problem.metric
         self.cost_ = solution.cost
         self.validation_score_ = float(problem.metric.value(solution.cost))
         self.status_ = solution.status

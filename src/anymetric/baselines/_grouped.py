@@ -64,6 +64,7 @@ class GroupedClassifier(BaselineClassifier):
             weights = _check_sample_weight(sample_weight, scores, ensure_non_negative=True)
         target = self._encode_valid(np.asarray(y))  # type: ignore[no-untyped-call]
         labels = tuple(self.classes_.tolist())
+        X = self._checked(X)  # type: ignore[no-untyped-call]
         bound = self.metric_.bind(target, weights=weights, side=columns, labels=labels, X=X)
         return float(bound.values(scores))
 

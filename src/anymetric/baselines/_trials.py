@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from anymetric.baselines._shifts import sweep
 from anymetric.ledger import BudgetSpent, Ledger, Probe
-from anymetric.metrics import MetricError, Sweep
+from anymetric.metrics import Sweep
 from anymetric.problem import Problem, blocks
 from anymetric.solution import Solution, Status, Turn
 
@@ -19,8 +18,6 @@ Floats = NDArray[np.float64]
 
 class Trials:
     """A problem, a count of metric calls, and the models tried so far.
-
-    Every threshold looked at counts as one call.
 
     Parameters
     ----------
@@ -38,7 +35,7 @@ class Trials:
     >>> trials.shifted(np.array([1.0, 5.0]), C=10.0)
     >>> solution = trials.solution()
     >>> solution.cost, solution.settings["C"], solution.settings["shift"], solution.calls
-    (0.0, 10.0, -5.0, 4)
+    (0.0, 10.0, -5.0, 2)
     """
 
     def __init__(self, problem: Problem, max_calls: int | None = None) -> None:
@@ -73,20 +70,12 @@ class Trials:
         self.keep(thetas[number], float(costs[best]), iteration=number, **settings)
 
     def sweep(self, scores: Floats, limit: int | None = None) -> Sweep:
-        """Look at every threshold of the judging rows' scores, as far as the budget goes."""
-        ledger = self.ledger
-        if ledger.left < 1:
-            raise BudgetSpent(f"All {ledger.max_calls} calls are spent.")
-        if np.isfinite(ledger.left):
-            limit = min(int(ledger.left), int(ledger.left) if limit is None else limit)
-        try:
-            swept = sweep(self.problem.judge, scores, limit)
-        except MetricError as error:
-            ledger.calls += error.probe + 1
-            error.call = ledger.calls
-            raise
-        ledger.calls += len(swept.shifts)
-        return swept
+        """Look at every threshold of the judging rows' scores, or at the scores as they are."""
+        metric = self.problem.metric
+        if metric.decides:
+            return self.ledger.sweep(scores, limit)
+        costs = np.atleast_1d(self.ledger.ask(self.problem.judge, scores))
+        return Sweep(np.zeros(1), metric.value(costs), costs)
 
     def share(self, rounds: int) -> int | None:
         """Return how many thresholds each of so many sweeps may look at; None for all."""

@@ -77,8 +77,9 @@ max_metric_calls, random_state
     def _try(self, trials: Trials, rng: np.random.Generator) -> Status:
         problem = trials.problem
         data, n = self._sample(problem), len(problem.valid)
-        model = self._model(data)
-        fold = folds(strata(problem.valid), min(self.folds, n), rng)
+        model = self._model(data)  # type: ignore[no-untyped-call]
+        strata = self._strata(problem.valid)  # type: ignore[no-untyped-call]
+        fold = folds(strata, min(self.folds, n), rng)
         fit = CrossFit(model, data, np.arange(n), fold)
         values, theta = grid(self.C, GRID), None
         limit = trials.share(len(values))
@@ -88,11 +89,6 @@ max_metric_calls, random_state
             cost, shift = float(swept.costs[swept.best]), float(swept.shifts[swept.best])
             trials.keep(moved(theta, model, problem.model), cost, C=C, shift=shift)
         return Status.COMPLETED
-
-    def _model(self, data: Data) -> Linear:
-        if self.standardize:
-            return Linear.standardised(data.X, data.weights, intercept=self.fit_intercept)
-        return Linear(self.fit_intercept)
 
 
 class BothLogistic(ValidationLogistic):
@@ -217,18 +213,3 @@ def moved(theta: Floats, old: Linear, new: Model) -> Floats:
         raise TypeError(f"A linear model is needed; got {new!r}.")
     weights, offset = old.raw(theta)
     return new.parameters(weights, float(offset))
-
-
-def strata(data: Data) -> NDArray[np.intp]:
-    """Return a number for each combination of class and group.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> strata(Data(np.zeros((3, 1)), np.array([1.0, -1.0, 1.0]))).tolist()
-    [1, 0, 1]
-    """
-    positive = (data.y > 0.0).astype(np.intp)
-    if "groups" not in data.side:
-        return positive
-    return np.asarray(2 * np.unique(data.side["groups"], return_inverse=True)[1] + positive)

@@ -34,7 +34,8 @@ random_state
     ----------
     coef_, intercept_, classes_, history_, status_, cost_, validation_score_, validation_, \
 n_metric_calls_
-        As in `MetricClassifier`; every threshold looked at counts as a call.
+        As in `MetricClassifier`. A ready-made metric sees all thresholds in one call, the user's
+        own is called for each.
     settings_ : dict
         What was chosen: `C`, and for methods that tune a threshold `shift`; under `grid` all
         that was tried.

@@ -32,7 +32,8 @@ class GenRates(RelaxedFM):
         An F-measure, or its mean over groups.
     step : float, list of floats or None
         The model's step, the best of several on the validation rows. None tries the paper's.
-    multiplier_step : float, default=1.0
+    multiplier_step : float, default=0.5
+        One takes the multipliers at once to where the present rates would hold them.
     iterations : int, default=250
     greater_is_better, standardize, fit_intercept, validation_fraction, max_metric_calls, \
 random_state
@@ -53,7 +54,7 @@ random_state
         metric: Any = "f1",
         *,
         step: float | Sequence[float] | None = None,
-        multiplier_step: float = 1.0,
+        multiplier_step: float = 0.5,
         iterations: int = 250,
         greater_is_better: bool | None = None,
         standardize: bool = True,

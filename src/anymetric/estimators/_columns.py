@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-from sklearn.utils.validation import check_consistent_length, column_or_1d
 
-RESERVED = ("class", "groups", "source")
+RESERVED = ("class", "groups", "source", "y")
 
 
 def side_columns(X, side, suffix="", **named):
@@ -27,16 +26,20 @@ def side_columns(X, side, suffix="", **named):
     >>> side_columns([[0.0], [1.0]], {"amount": [3, 4]}, groups=["a", "b"])["amount"].tolist()
     [3, 4]
     """
-    columns = {name: column for name, column in named.items() if column is not None}
+    n = X.shape[0] if hasattr(X, "shape") else len(X)
+    columns = {
+        name: checked(column, f"{name}{suffix}", n)
+        for name, column in named.items()
+        if column is not None
+    }
     for name, column in items(side, f"side{suffix}"):
         if name in RESERVED:
             raise ValueError(
                 f"side{suffix} has a column {name!r}: that name is taken. Give groups and source "
                 "by the arguments of those names, and call other columns differently."
             )
-        columns[name] = column
-    n = X.shape[0] if hasattr(X, "shape") else len(X)
-    return {name: checked(column, f"{name}{suffix}", n) for name, column in columns.items()}
+        columns[name] = checked(column, f"side{suffix}[{name!r}]", n)
+    return columns
 
 
 def items(side, what):
@@ -51,32 +54,49 @@ def items(side, what):
 
 
 def checked(column, name, n):
-    """Return one column as an array; refuse a wrong length or missing values."""
-    values = column_or_1d(np.asarray(column))
-    if len(values) != n:
-        raise ValueError(f"{name} must have one value for each of the {n} rows; got {len(values)}.")
-    check_consistent_length(values)
+    """Return one column as an array; refuse a wrong length, missing values and mixed types."""
+    values = np.asarray(column)
+    if values.shape not in ((n,), (n, 1)):
+        got = len(values) if values.ndim == 1 else f"an array of shape {values.shape}"
+        raise ValueError(f"{name} must have one value for each of the {n} rows; got {got}.")
+    values = values.ravel()
     missing = missing_values(values)
     if missing.any():
         raise ValueError(
             f"{name} has {int(missing.sum())} missing value(s), the first in row "
             f"{int(np.argmax(missing))}. Fill them, or drop those rows."
         )
-    return values.astype(str) if values.dtype.kind == "O" and all_text(values) else values
+    if values.dtype.kind != "O":
+        return values
+    kinds = sorted({type(value).__name__ for value in values})
+    if "str" in kinds and len(kinds) > 1:
+        raise ValueError(f"{name} mixes values of the types {', '.join(kinds)}. Use one of them.")
+    return values.astype(str) if kinds == ["str"] else values
 
 
 def missing_values(values):
-    """Return which values are NaN or None."""
+    """Return which values are NaN, NaT, NA or None.
+
+    Examples
+    --------
+    >>> missing_values(np.array(["a", None, float("nan")], dtype=object)).tolist()
+    [False, True, True]
+    """
     if values.dtype.kind == "f":
         return np.isnan(values)
+    if values.dtype.kind in "mM":
+        return np.isnat(values)
     if values.dtype.kind == "O":
-        return np.array([value is None or value != value for value in values], dtype=bool)
+        return np.array([value is None or differs_from_itself(value) for value in values])
     return np.zeros(len(values), dtype=bool)
 
 
-def all_text(values):
-    """Return whether every value is a string."""
-    return all(isinstance(value, str) for value in values)
+def differs_from_itself(value):
+    """Return whether a value is a NaN or an NA, which is not equal to anything."""
+    try:
+        return bool(value != value)
+    except TypeError:  # pandas' NA refuses to be true or false
+        return True
 
 
 def check_known(train, valid):

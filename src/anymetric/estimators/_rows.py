@@ -27,9 +27,7 @@ class TakesRows:
 
     def _given(self, X, y, sample_weight, side, **named):
         """Check the training rows; rows of weight zero are left out."""
-        X, y = validate_data(
-            self, X, y, accept_sparse="csr", dtype=FLOATS, ensure_min_samples=2
-        )
+        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=FLOATS, ensure_min_samples=2)
         y = self._encode(y)
         columns = side_columns(X, side, **named)
         weights = _check_sample_weight(
@@ -51,9 +49,7 @@ class TakesRows:
             given, absent = ("y_val", "X_val") if X_val is None else ("X_val", "y_val")
             raise ValueError(f"X_val and y_val go together: {given} was given, {absent} was not.")
         with telling("The validation rows X_val and y_val"):
-            X, y = validate_data(
-                self, X_val, y_val, reset=False, accept_sparse="csr", dtype=FLOATS
-            )
+            X, y = validate_data(self, X_val, y_val, reset=False, accept_sparse="csr", dtype=FLOATS)
             y = self._encode_valid(y)
         columns = side_columns(X, side_val, "_val", groups=groups_val)
         check_known(train.side, columns)

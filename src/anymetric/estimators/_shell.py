@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
+from typing import ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, _fit_context
@@ -47,7 +48,7 @@ METHODS = {
 class MetricEstimator(TakesRows, CallbackSupportMixin, BaseEstimator):
     """Fit a linear model for a metric: the part that does not depend on the kind of target."""
 
-    _parameter_constraints: dict = {
+    _parameter_constraints: ClassVar[dict] = {
         "metric": "no_validation",
         "surrogates": "no_validation",
         "method": "no_validation",
@@ -151,10 +152,12 @@ class MetricEstimator(TakesRows, CallbackSupportMixin, BaseEstimator):
         ledger = Ledger(problem, self.max_metric_calls)
         begun = self._starts(ledger, rng)
         progress = Progress(self, method, len(begun))
+        solution = None
         try:
-            return method.run(ledger, begun, rng, progress.watch)
+            solution = method.run(ledger, begun, rng, progress.watch)
         finally:
-            progress.close()
+            progress.close(solution)
+        return solution
 
     def _problem(self, metric, train, valid):
         """Build the problem and bind it, so that every mismatch is told before any work."""

@@ -9,7 +9,6 @@ import numpy as np
 from anymetric.data import Data
 from anymetric.losses import as_loss
 from anymetric.metrics import BoundMetric, Metric
-from anymetric.models import Linear
 from anymetric.solvers import WeightedLoss, minimise
 
 # Of the spread: a fit that leaves less is as good as exact.
@@ -29,6 +28,7 @@ class Unit:
     Examples
     --------
     >>> import numpy as np
+    >>> from anymetric.models import Linear
     >>> data = Data(np.zeros((2, 1)), np.array([100.0, 300.0]))
     >>> Unit.of(data, Linear())
     Unit(center=200.0, spread=100.0)
@@ -77,6 +77,7 @@ class InUnit(Metric):
     --------
     >>> import numpy as np
     >>> from anymetric.metrics import as_metric
+    >>> from anymetric.models import Linear
     >>> data = Data(np.zeros((2, 1)), np.array([100.0, 300.0]))
     >>> unit = Unit.of(data, Linear())
     >>> small = unit.small(data)

@@ -27,8 +27,8 @@ class MetricClassifier(ClassifierMixin, MetricEstimator):
     greater_is_better : bool, optional
         For a function whose name does not tell.
     starts : int or array of shape (s, d + 1), default=0
-        Random starts beside the plain and the balanced logistic regression; or your own,
-        instead of them.
+        Random starts beside two logistic regressions: a plain one with the threshold that is
+        best for the metric, and a balanced one. Or your own, instead of them.
     standardize : bool, default=True
         Let the parameters live in standardised features; `coef_` is for X as it is.
     fit_intercept : bool, default=True
@@ -46,7 +46,8 @@ class MetricClassifier(ClassifierMixin, MetricEstimator):
     coef_, intercept_ : arrays of shape (1, d) and (1,)
     classes_ : array of shape (2,)
     weights_ : dict
-        What each surrogate counted for in the loss that gave this model, summing to one.
+        What each surrogate counted for in the loss that gave this model, summing to one. If a
+        starting model was best: in the loss that it is nearest to minimising.
     history_ : list of dicts
         One row a turn.
     status_ : Status
@@ -173,9 +174,9 @@ class MetricClassifier(ClassifierMixin, MetricEstimator):
         return starts.plain(problem)
 
     def _plain_starts(self, ledger):
-        plain = self._plainest(ledger.problem)
-        moved = starts.shifted(ledger, plain)
-        return [plain, *([] if moved is plain else [moved]), starts.balanced(ledger.problem)]
+        # Moving the threshold never costs more on the rows that judge, so neither does the result.
+        plain = starts.shifted(ledger, self._plainest(ledger.problem))
+        return [plain, starts.balanced(ledger.problem)]
 
     def _set_coefficients(self, weights, offset):
         self.coef_ = weights[np.newaxis, :]

@@ -13,7 +13,6 @@ from anymetric.estimators._units import InUnit, Unit, unit_of
 from anymetric.losses import Lp
 from anymetric.surrogates import lp_family
 
-
 # A gain smaller than this share of what a constant costs is rounding.
 NOTHING = 1e-8
 

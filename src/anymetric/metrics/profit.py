@@ -69,8 +69,7 @@ class Profit(DecisionMetric):
         self, sums: NDArray[np.float64], kept: NDArray[np.float64]
     ) -> NDArray[np.float64]:
         """Return the mean gain."""
-        left, total = kept
-        return np.asarray((left + sums[..., 0]) / total)
+        return np.asarray((kept[..., 0] + sums[..., 0]) / kept[..., 1])
 
     def _gain(self, gain: float | str, rows: Rows) -> Any:
         if not isinstance(gain, str):

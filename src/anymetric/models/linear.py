@@ -11,6 +11,10 @@ from scipy import sparse
 
 from anymetric.data import Floats, Matrix
 
+# Entries of X up to which a Hessian is summed in double precision, and rows in a block of it.
+EXACT = 1 << 17
+ROWS = 2048
+
 
 @dataclass(frozen=True, eq=False)
 class Linear:
@@ -123,9 +127,30 @@ class Linear:
         >>> Linear().hessian(np.array([[2.0], [1.0]]), np.array([1.0, 3.0])).tolist()
         [[7.0, 5.0], [5.0, 4.0]]
         """
-        weighted = X.multiply(curvature[:, np.newaxis]) if sparse.issparse(X) else None
-        product = X.T @ weighted if weighted is not None else X.T @ (X * curvature[:, np.newaxis])
-        H = np.asarray(product.toarray() if sparse.issparse(product) else product, dtype=float)
+        if sparse.issparse(X):
+            return self._sparse_hessian(X, curvature)
+        width = X.shape[1] + self.intercept
+        total = np.zeros((width, width))
+        root = np.sqrt(np.maximum(curvature, 0.0))
+        # Newton's method needs no exact Hessian: large ones are summed from single precision.
+        kind = np.float32 if X.size > EXACT else np.float64
+        block = np.empty((min(ROWS, X.shape[0]), width), dtype=kind)
+        for start in range(0, X.shape[0], ROWS):
+            part = block[: min(ROWS, X.shape[0] - start)]
+            rows = slice(start, start + len(part))
+            part[:, : X.shape[1]] = X[rows] if self.shift is None else X[rows] - self.shift
+            if self.scale is not None:
+                part[:, : X.shape[1]] /= self.scale
+            if self.intercept:
+                part[:, -1] = 1.0
+            part *= root[rows, np.newaxis]
+            total += part.T @ part
+        return total
+
+    def _sparse_hessian(
+        self, X: sparse.csr_array, curvature: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        H = np.asarray((X.T @ X.multiply(curvature[:, np.newaxis])).toarray(), dtype=np.float64)
         first = np.asarray(curvature @ X, dtype=np.float64)
         total = float(curvature.sum())
         if self.shift is not None:

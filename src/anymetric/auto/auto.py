@@ -1,0 +1,210 @@
+"""Auto: candidates from weighted losses, judged with replicates, averaged by their votes."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anymetric.auto.average import Judged, agreeing, lifted, slice_worth, votes
+from anymetric.auto.domain import domain_weights
+from anymetric.auto.jury import CallingJury, CountedJury, DecisionJury, Jury, replicate_weights
+from anymetric.auto.pool import Kitchen, Recipe
+from anymetric.auto.recipes import classifier_recipes, cluster_recipes, regressor_recipes
+from anymetric.auto.trust import Bench
+from anymetric.ledger import BudgetSpent, Ledger, Probe
+from anymetric.losses import as_loss
+from anymetric.metrics import DecisionMetric, MetricError
+from anymetric.models import Linear
+from anymetric.problem import Problem
+from anymetric.solution import Solution, Status, Turn
+
+Floats64 = NDArray[np.float64]
+Watcher = Callable[[Turn], bool | None]
+# Fewer judging rows than this cannot choose at all.
+FEWEST = 50
+
+
+@dataclass(frozen=True)
+class Auto:
+    """The default: no setting needs to be touched.
+
+    Linear candidates are trained on weighted slices of the rows: plain, balanced, as much as they
+    look like the judging rows, on the judging rows themselves (cross-fitted), on mixtures, on
+    halves of a class. Each is judged at its best threshold on replicates of the judging rows;
+    in each replicate the best candidate gets a vote, and the answer is the average of the
+    candidates' scores by votes: again one linear model. Its threshold is placed with the help of
+    training rows, as far as they can be trusted.
+
+    Parameters
+    ----------
+    replicates : int
+    use_validation : "auto" or False
+        Whether candidates may train on the judging rows too; a row never judges a model that it
+        trained.
+    clusters : bool
+        Whether to try halves of a class.
+    pooled : bool
+        Whether training rows may help to place the threshold.
+    averaged : bool
+        Whether to average by votes; otherwise the best candidate on average wins.
+    domain : bool
+        Whether to weight training rows by how much they look like the judging rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from anymetric.data import Data
+    >>> from anymetric.metrics import as_metric
+    >>> from anymetric.surrogates import per_class
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(300, 3))
+    >>> data = Data(X, np.where(X[:, 0] + 0.5 * rng.normal(size=300) > 1.0, 1.0, -1.0))
+    >>> ledger = Ledger(Problem(data, per_class("logistic"), as_metric("f1")))
+    >>> Auto().run(ledger, [], rng).cost < 0.3
+    True
+    """
+
+    replicates: int = 100
+    use_validation: Literal["auto", False] = "auto"
+    clusters: bool = True
+    pooled: bool = True
+    averaged: bool = True
+    domain: bool = True
+
+    def run(
+        self,
+        ledger: Ledger,
+        starts: Sequence[Floats64],
+        rng: np.random.Generator,
+        watch: Watcher | None = None,
+    ) -> Solution:
+        """Train, judge and average; `starts` are not needed and not read."""
+        problem = ledger.problem
+        kitchen, jury = self._furnish(ledger, rng)
+        domain = self._domain(problem, kitchen)
+        turns: list[Turn] = []
+        judged: list[Judged] = []
+        warm: dict[str, Floats64] = {}
+        status = Status.JUDGED
+        try:
+            for recipe in self._recipes(problem, kitchen, domain, rng):
+                began = time.perf_counter()
+                candidate = kitchen.cook(recipe, warm.get(recipe.kin))
+                warm[recipe.kin] = candidate.theta
+                judged.append(Judged(candidate, jury.tune(candidate.valid)))
+                turns.append(judged[-1].turn(problem, len(turns), ledger.calls, began))
+                if watch is not None and watch(turns[-1]):
+                    status = Status.STOPPED
+                    break
+        except BudgetSpent:
+            status = Status.BUDGET
+        except MetricError as error:
+            error.best = single_best(problem, judged, turns, ledger, Status.FAILED)
+            raise
+        if not judged:
+            raise ValueError(f"max_metric_calls must allow one candidate; got {ledger.max_calls}.")
+        if ledger.left < jury.price:
+            chosen = single_best(problem, judged, turns, ledger, status)
+            assert chosen is not None
+            return chosen
+        return self._conclude(ledger, kitchen, jury, judged, domain, turns, status)
+
+    def _furnish(self, ledger: Ledger, rng: np.random.Generator) -> tuple[Kitchen, Jury]:
+        """Build what trains and what judges."""
+        problem = ledger.problem
+        if not isinstance(problem.model, Linear):
+            raise TypeError(f"Auto trains linear models; got {type(problem.model).__name__}.")
+        loss = as_loss("squared" if problem.labels is None else "logistic")
+        train = problem.train
+        if problem.valid is train:
+            train = train.take(np.arange(0))
+        kitchen = Kitchen.build(problem.model, train, problem.valid, loss, rng)
+        weights = replicate_weights(len(problem.valid), self.replicates, rng)
+        if isinstance(problem.metric, DecisionMetric) and problem.model.intercept:
+            return kitchen, CountedJury(
+                DecisionJury.build(problem.metric, problem.valid, weights), ledger
+            )
+        return kitchen, CallingJury.build(ledger, weights)
+
+    def _domain(self, problem: Problem, kitchen: Kitchen) -> Floats64 | None:
+        """Return how much each training row looks like the judging rows; None if they are one."""
+        if problem.valid is problem.train:
+            return None
+        if not self.domain:
+            return np.ones(len(problem.train))
+        assert isinstance(problem.model, Linear)
+        return domain_weights(problem.model, problem.train, problem.valid)
+
+    def _recipes(
+        self,
+        problem: Problem,
+        kitchen: Kitchen,
+        domain: Floats64 | None,
+        rng: np.random.Generator,
+    ) -> Iterator[Recipe]:
+        use = self.use_validation == "auto" and len(problem.valid) >= FEWEST
+        if problem.labels is None:
+            yield from regressor_recipes(kitchen, domain, use)
+            return
+        yield from classifier_recipes(kitchen, domain, use)
+        if self.clusters and domain is not None:
+            yield from cluster_recipes(kitchen, rng)
+
+    def _conclude(
+        self,
+        ledger: Ledger,
+        kitchen: Kitchen,
+        jury: Jury,
+        judged: list[Judged],
+        domain: Floats64 | None,
+        turns: list[Turn],
+        status: Status,
+    ) -> Solution:
+        """Average by votes, place the threshold, and say what each slice was worth."""
+        problem = ledger.problem
+        replicates = np.stack([j.tuned.replicates for j in judged], axis=1)
+        share = votes(replicates)
+        if not self.averaged:
+            share = np.eye(len(judged))[int(np.argmin(replicates.mean(axis=0)))]
+        share = agreeing(share, [j.candidate.valid for j in judged])
+        mean = Judged.average(judged, share).candidate
+        shift, trust = 0.0, 0.0
+        if self.pooled and domain is not None and isinstance(jury, CountedJury):
+            bench = Bench.build(problem.metric, problem.train, problem.valid, domain, kitchen.fold)
+            shift, trust = bench.place(mean.train, mean.valid, jury.inner)
+        theta = lifted(mean.theta, shift)
+        verdict = jury.judge(mean.valid + shift)
+        here = Probe(theta, problem.profile(theta), verdict.cost)
+        best = Turn(len(turns), 0, here, here.profile, calls=ledger.calls)
+        settings = {
+            "candidates": ballot(judged, share),
+            "trust": trust,
+            "error": float(verdict.replicates.std()),
+        }
+        worth = slice_worth(problem, mean.recipe)
+        return Solution(best, status, (*turns, best), ledger.calls, settings, worth)
+
+
+def single_best(
+    problem: Problem, judged: list[Judged], turns: list[Turn], ledger: Ledger, status: Status
+) -> Solution | None:
+    """Return the candidate of the lowest cost, without another look at the metric."""
+    if not judged:
+        return None
+    k = int(np.argmin([j.tuned.cost for j in judged]))
+    settings = {"candidates": ballot(judged, np.eye(len(judged))[k]), "trust": 0.0}
+    worth = slice_worth(problem, judged[k].candidate.recipe)
+    return Solution(turns[k], status, tuple(turns), ledger.calls, settings, worth)
+
+
+def ballot(judged: list[Judged], share: Floats64) -> list[dict[str, object]]:
+    """Return every candidate with its cost and its share of the votes."""
+    return [
+        {"name": j.candidate.recipe.name, "cost": j.tuned.cost, "votes": float(v)}
+        for j, v in zip(judged, share, strict=True)
+    ]

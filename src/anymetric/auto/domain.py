@@ -1,0 +1,66 @@
+"""Domain: how much a training row looks like the rows that judge."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from anymetric.data import Data, Matrix
+from anymetric.losses import as_loss
+from anymetric.models import Linear
+from anymetric.solvers import WeightedLoss, minimise
+
+Floats64 = NDArray[np.float64]
+# A training row stands for at most this many judging rows: the ratio is noisy where it is large.
+MOST = 2.0
+
+
+def stacked(first: Matrix, second: Matrix) -> Matrix:
+    """Return the rows of both.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> stacked(np.zeros((1, 2)), np.ones((2, 2))).shape
+    (3, 2)
+    """
+    if sparse.issparse(first) or sparse.issparse(second):
+        parts = [sparse.csr_array(first), sparse.csr_array(second)]
+        return sparse.csr_array(sparse.vstack(parts, format="csr"))
+    return np.vstack([first, second])
+
+
+def domain_weights(model: Linear, train: Data, valid: Data, ridge: float = 3.0) -> Floats64:
+    """Return, for each training row, the ratio of densities of valid and train, at most two.
+
+    A logistic regression tells the samples apart; its odds are the ratio.
+
+    Parameters
+    ----------
+    model : Linear
+        The features that the regression sees.
+    train, valid : Data
+    ridge : float
+        Penalty, in units of one judging row.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> X = np.concatenate([rng.normal(0, 1, 300), rng.normal(9, 1, 300)])[:, np.newaxis]
+    >>> train = Data(X, np.ones(600))
+    >>> valid = Data(rng.normal(0, 1, (200, 1)), np.ones(200))
+    >>> weights = domain_weights(Linear(), train, valid)
+    >>> bool(weights[:300].mean() > 10 * weights[300:].mean())
+    True
+    """
+    n, m = len(train), len(valid)
+    y = np.concatenate([np.full(n, -1.0), np.full(m, 1.0)])
+    rows = np.concatenate(
+        [0.5 * train.weights / train.weights.sum(), 0.5 * valid.weights / valid.weights.sum()]
+    )
+    both = Data(stacked(train.X, valid.X), y)
+    loss = WeightedLoss(model, both, as_loss("logistic"), rows, ridge / m)
+    odds = model.scores(train.X, minimise(loss, tolerance=1e-6))
+    return np.exp(np.clip(np.asarray(odds, dtype=np.float64), -20.0, np.log(MOST)))

@@ -1,0 +1,87 @@
+"""Trust: how far training rows may help to place the threshold."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anymetric.auto.jury import DecisionJury
+from anymetric.auto.pool import FOLDS
+from anymetric.data import Data
+
+Floats64 = NDArray[np.float64]
+# From full trust down to none: the last is as good as the judging rows alone.
+LEVELS_OF_TRUST = (1.0, 0.3, 0.1, 1e-9)
+
+
+@dataclass(frozen=True, eq=False)
+class Bench:
+    """The judging rows with training rows beside them, weighted by how alike they are.
+
+    A few hundred judging rows place a threshold badly; thousands of training rows that look like
+    them place it well, if their labels can be trusted. Whether they can is cross-validated on
+    the judging rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from anymetric.metrics import as_metric
+    >>> rng = np.random.default_rng(0)
+    >>> y = np.where(rng.random(400) < 0.5, 1.0, -1.0)
+    >>> rows = Data((y + rng.normal(size=400))[:, np.newaxis], y)
+    >>> train, valid = rows.take(np.arange(300)), rows.take(np.arange(300, 400))
+    >>> bench = Bench.build(as_metric("error"), train, valid, np.ones(300), np.arange(100) % 5)
+    >>> jury = DecisionJury.build(as_metric("error"), valid, np.ones((100, 2)))
+    >>> shift, trust = bench.place(train.X[:, 0], valid.X[:, 0], jury)
+    >>> abs(shift) < 0.5
+    True
+    """
+
+    juries: Sequence[tuple[float, DecisionJury]]
+    fold: NDArray[np.intp]
+
+    @classmethod
+    def build(
+        cls,
+        metric: object,
+        train: Data,
+        valid: Data,
+        domain: Floats64,
+        fold: NDArray[np.intp],
+        levels: Sequence[float] = LEVELS_OF_TRUST,
+    ) -> Bench:
+        """Bind the metric to both samples at every level of trust, with and without each fold."""
+        names = [name for name in valid.side if name in train.side]
+        side = {name: np.concatenate([valid.side[name], train.side[name]]) for name in names}
+        y = np.concatenate([valid.y, train.y])
+        kept = np.stack([np.concatenate([fold != k, np.ones(len(train))]) for k in range(FOLDS)], 1)
+        juries = []
+        for trust in levels:
+            weights = np.concatenate([valid.weights, trust * train.weights * domain])
+            data = Data(np.zeros((len(y), 0)), y, weights, side)
+            juries.append((trust, DecisionJury.build(metric, data, kept)))  # type: ignore[arg-type]
+        return cls(juries, fold)
+
+    def place(self, train: Floats64, valid: Floats64, jury: DecisionJury) -> tuple[float, float]:
+        """Return the shift for these scores, and the trust that it took.
+
+        The most trust whose cross-validated cost is not above the lowest by more than the
+        replicates can tell.
+        """
+        scores = np.concatenate([valid, train])
+        shifts, judged = [], []
+        for _, pooled in self.juries:
+            levels, costs = pooled.curve(scores)
+            best = np.argmin(costs, axis=0)
+            shifts.append(float(levels[best[0]]))
+            judged.append(jury.judge(valid + levels[best[1:]][self.fold]).replicates)
+        means = [j.mean() for j in judged]
+        lowest = judged[int(np.argmin(means))]
+        for (trust, _), shift, costs in zip(self.juries, shifts, judged, strict=True):
+            excess = costs - lowest
+            if excess.mean() <= excess.std():
+                return shift, trust
+        return shifts[-1], 0.0

@@ -1,0 +1,288 @@
+"""The default method: its parts against brute force, and what it promises on data."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from anymetric.auto import Auto
+from anymetric.auto.average import agreeing, votes
+from anymetric.auto.domain import domain_weights
+from anymetric.auto.jury import CallingJury, DecisionJury, replicate_weights
+from anymetric.auto.pool import Kitchen, Recipe
+from anymetric.auto.trust import Bench
+from anymetric.data import Data
+from anymetric.datasets import corrupt_features, load_compas, load_simulated, split
+from anymetric.ledger import Ledger
+from anymetric.losses import as_loss
+from anymetric.metrics import MetricError, Profit, as_metric, metric
+from anymetric.models import Linear
+from anymetric.problem import Problem
+from anymetric.solution import Status
+from anymetric.solvers import WeightedLoss, minimise
+from anymetric.surrogates import per_class, per_class_and_group
+from conftest import blobs
+
+DECISIONS = ["error", "gmean", "f1", "macro_f1", "worst_group_error", Profit(tp="amount", fp=-1.0)]
+
+
+def judged_data(rng, n=60):
+    data = blobs(rng, n=n)
+    scores = np.round(data.X[:, -1] + 0.3 * rng.normal(size=n), 1)  # with ties
+    return data, scores
+
+
+@pytest.mark.parametrize("name", DECISIONS, ids=str)
+def test_the_jury_equals_the_metric_on_every_replicate_and_threshold(name, rng):
+    data, scores = judged_data(rng)
+    bound = as_metric(name)
+    weights = replicate_weights(len(data), 4, rng)
+    jury = DecisionJury.build(bound, data, weights)
+    shifts, costs = jury.curve(scores)
+    for column, w in enumerate([np.ones(len(data)), *weights.T]):
+        plain = bound.bind(data.y, weights=w, side=data.side)
+        np.testing.assert_allclose(costs[:, column], plain.costs(scores[:, None] + shifts))
+    judged = jury.judge(scores)
+    np.testing.assert_allclose(judged.cost, bound.bind(data.y, side=data.side).costs(scores))
+
+
+def test_the_jury_sees_every_threshold_of_the_sweep(rng):
+    data, scores = judged_data(rng)
+    bound = as_metric("f1").bind(data.y)
+    shifts, costs = DecisionJury.build(as_metric("f1"), data, np.ones((60, 1))).curve(scores)
+    sweep = bound.sweep(scores)
+    assert len(shifts) == len(sweep.shifts)
+    np.testing.assert_allclose(costs[:, 0], sweep.costs)
+
+
+def test_calling_and_counting_juries_agree(rng):
+    data, scores = judged_data(rng)
+    weights = replicate_weights(len(data), 3, rng)
+    counted = DecisionJury.build(as_metric("f1"), data, weights).judge(scores)
+    ledger = Ledger(Problem(data, "logistic", as_metric("f1")))
+    called = CallingJury.build(ledger, weights).judge(scores)
+    assert called.cost == pytest.approx(counted.cost)
+    np.testing.assert_allclose(called.replicates, counted.replicates)
+    assert ledger.calls == 4
+
+
+@given(st.integers(0, 10**6), st.integers(1, 6), st.integers(1, 9))
+@settings(max_examples=50, deadline=None)
+def test_votes_sum_to_one_and_follow_the_lowest_cost(seed, candidates, replicates):
+    costs = np.random.default_rng(seed).integers(0, 4, (replicates, candidates)).astype(float)
+    share = votes(costs)
+    assert share.sum() == pytest.approx(1.0)
+    never = ~(costs == costs.min(axis=1, keepdims=True)).any(axis=0)
+    assert not share[never].any()
+
+
+def test_opposite_directions_are_never_averaged(rng):
+    s = rng.normal(size=50)
+    kept = agreeing(np.array([0.51, 0.49]), [s, -s])
+    assert kept.tolist() == [1.0, 0.0]
+
+
+def test_domain_weights_recover_a_known_ratio(rng):
+    """Between N(0, 1) and N(1, 1) the density ratio is exp(x - 1/2), here capped at two."""
+    train = Data(rng.normal(0.0, 1.0, (4000, 1)), np.ones(4000))
+    valid = Data(rng.normal(1.0, 1.0, (4000, 1)), np.ones(4000))
+    weights = domain_weights(Linear(), train, valid)
+    truth = np.minimum(np.exp(train.X[:, 0] - 0.5), 2.0)
+    assert np.corrcoef(weights, truth)[0, 1] > 0.99
+    assert abs(weights.mean() - truth.mean()) < 0.1
+
+
+def test_judging_rows_get_scores_from_models_that_they_did_not_train(rng):
+    data = blobs(rng, n=400)
+    train, valid = data.take(np.arange(250)), data.take(np.arange(250, 400))
+    kitchen = Kitchen.build(Linear(), train, valid, as_loss("logistic"), rng)
+    recipe = Recipe("both", train.weights, valid.weights, 0.5, strength=5.0)
+    candidate = kitchen.cook(recipe)
+    rows = np.concatenate([np.full(250, 0.5 / 250), np.full(150, 0.5 / 150)])
+    ridge = 5.0 * np.sum(rows**2)
+    for k in range(5):
+        out = kitchen.fold == k
+        left = rows.copy()
+        left[250:][out] = 0.0
+        left[250:] *= 0.5 / left[250:].sum()
+        exact = minimise(WeightedLoss(Linear(), kitchen.both, as_loss("logistic"), left, ridge))
+        honest = Linear().scores(valid.X[out], exact)
+        np.testing.assert_allclose(candidate.valid[out], honest, atol=2e-3)
+
+
+def test_training_rows_are_trusted_only_if_their_labels_agree(rng):
+    y = np.where(rng.random(3000) < 0.3, 1.0, -1.0)
+    scores = y + rng.normal(size=3000)
+    rows = Data(scores[:, None], y)
+    train, valid = rows.take(np.arange(2700)), rows.take(np.arange(2700, 3000))
+    jury = DecisionJury.build(as_metric("error"), valid, replicate_weights(300, 100, rng))
+    fold = np.arange(300) % 5
+
+    def trust_in(labels):
+        lying = Data(train.X, labels)
+        bench = Bench.build(as_metric("error"), lying, valid, np.ones(2700), fold)
+        return bench.place(train.X[:, 0], valid.X[:, 0], jury)
+
+    shift, trust = trust_in(train.y)
+    assert trust == 1.0
+    # For classes at +-1 with unit noise and 30 % positives the best threshold is ln(7/3) / 2.
+    assert shift == pytest.approx(-np.log(7 / 3) / 2, abs=0.2)
+    assert trust_in(np.where(train.X[:, 0] > 1.5, 1.0, -1.0))[1] < 1.0
+
+
+def sample(name, seed):
+    if name == "simulated":
+        dataset = load_simulated(random_state=seed)
+        data = Data(dataset.X, np.where(dataset.y == 1, 1.0, -1.0))
+    else:
+        dataset = load_compas()
+        data = Data(
+            dataset.X, np.where(dataset.y == 1, 1.0, -1.0), None, {"groups": dataset.groups}
+        )
+    parts = split(dataset, random_state=seed)
+    return [data.take(rows) for rows in (parts.train, parts.validation, parts.test)]
+
+
+def test_cost(problem, solution, test):
+    scores = problem.model.scores(test.X, solution.theta)
+    return float(problem.metric.bind(test.y, side=test.side).costs(scores))
+
+
+test_cost.__test__ = False
+
+
+def post_shift_cost(problem, test):
+    theta = minimise(
+        WeightedLoss(problem.model, problem.train, as_loss("logistic"), problem.train.weights, 1e-3)
+    )
+    sweep = problem.judge.sweep(problem.model.scores(problem.valid.X, theta))
+    scores = problem.model.scores(test.X, theta) + sweep.shifts[sweep.best]
+    return float(problem.metric.bind(test.y, side=test.side).costs(scores))
+
+
+def true_gmean_cost(weights, offset):
+    """The G-mean cost of a hyperplane under the distribution of section 6.1 itself."""
+    length = np.linalg.norm(weights)
+    direction, level = weights / length, -offset / length
+    recall = stats.norm.sf(level / np.sqrt(0.2))
+    sides = [stats.norm.cdf((level - s * direction.sum()) / np.sqrt(0.1)) for s in (-1, 1)]
+    return 1.0 - np.sqrt(recall * np.mean(sides))
+
+
+def test_the_simulated_task_is_solved():
+    """The best hyperplane has 0.3151; a coin 0.5; exact post-shift about 0.46 on these draws."""
+    costs = []
+    for seed in range(10):
+        train, valid, _ = sample("simulated", seed)
+        model = Linear.standardised(train.X)
+        problem = Problem(train, per_class("logistic"), as_metric("gmean"), valid, model, (0, 1))
+        solution = Auto().run(Ledger(problem), [], np.random.default_rng(seed))
+        costs.append(true_gmean_cost(*model.raw(solution.theta)))
+    assert np.mean(costs) <= 0.32
+    assert max(costs) <= 0.335
+
+
+def test_noise_in_one_group_costs_little():
+    """Half of the men's training features corrupted; 200 clean rows to judge."""
+    gains = []
+    for seed in range(4):
+        train, valid, test = sample("compas", seed)
+        rng = np.random.default_rng(seed)
+        X = corrupt_features(train.X, train.side["groups"] == "Male", 0.5, rng)
+        train = Data(X, train.y, None, train.side)
+        valid = valid.take(rng.choice(len(valid), 200, replace=False))
+        model = Linear.standardised(train.X)
+        surrogates = per_class_and_group("logistic")
+        problem = Problem(train, surrogates, as_metric("macro_f1"), valid, model, (0, 1))
+        solution = Auto().run(Ledger(problem), [], np.random.default_rng(seed))
+        gains.append(post_shift_cost(problem, test) - test_cost(problem, solution, test))
+    assert np.mean(gains) > 0.01
+
+
+def small_problem(rng, name="f1", surrogates=None, n=300):
+    data = blobs(rng, n=n)
+    train, valid = data.take(np.arange(n // 2)), data.take(np.arange(n // 2, n))
+    labels = None if name == "mean_absolute_error" else (0, 1)
+    surrogates = surrogates or per_class("logistic")
+    return Problem(train, surrogates, as_metric(name), valid, Linear(), labels)
+
+
+@pytest.mark.parametrize("name", ["f1", "roc_auc", "average_precision", "macro_f1", "error"])
+def test_auto_serves_every_kind_of_metric(name, rng):
+    problem = small_problem(rng, name)
+    solution = Auto(replicates=20).run(Ledger(problem), [], rng)
+    assert solution.status is Status.JUDGED
+    assert solution.cost < float(problem.cost(np.zeros(5)))
+    assert sum(c["votes"] for c in solution.settings["candidates"]) == pytest.approx(1.0)
+    assert sum(solution.worth.values()) == pytest.approx(1.0)
+
+
+def test_a_users_function_is_served_and_counted(rng):
+    calls = []
+
+    @metric(greater_is_better=True)
+    def own(y_true, y_pred):
+        calls.append(1)
+        return np.mean(y_true == y_pred)
+
+    data = blobs(rng, n=200)
+    problem = Problem(
+        data.take(np.arange(100)),
+        per_class("logistic"),
+        own,
+        data.take(np.arange(100, 200)),
+        Linear(),
+        (0, 1),
+    )
+    ledger = Ledger(problem)
+    solution = Auto(replicates=5, use_validation=False, clusters=False).run(ledger, [], rng)
+    assert len(calls) == ledger.calls == solution.calls
+    assert solution.cost < -0.7
+
+
+def test_a_failing_function_leaves_the_best_so_far(rng):
+    calls = []
+
+    @metric(greater_is_better=True)
+    def fails(y_true, y_pred):
+        calls.append(1)
+        if len(calls) > 100:
+            raise RuntimeError("out of order")
+        return np.mean(y_true == y_pred)
+
+    data = blobs(rng, n=200)
+    parts = data.take(np.arange(100)), data.take(np.arange(100, 200))
+    problem = Problem(parts[0], per_class("logistic"), fails, parts[1], Linear(), (0, 1))
+    with pytest.raises(MetricError, match="out of order") as caught:
+        Auto(replicates=5).run(Ledger(problem), [], rng)
+    assert caught.value.best.theta.shape == (5,)
+
+
+@pytest.mark.parametrize("limit", [1, 7, 30])
+def test_the_budget_is_honoured(limit, rng):
+    ledger = Ledger(small_problem(rng), limit)
+    solution = Auto(replicates=10).run(ledger, [], rng)
+    assert ledger.calls <= limit
+    assert solution.status in (Status.BUDGET, Status.JUDGED)
+
+
+def test_the_same_seed_gives_the_same_model():
+    runs = [
+        Auto(replicates=10).run(
+            Ledger(small_problem(np.random.default_rng(0))), [], np.random.default_rng(1)
+        )
+        for _ in "ab"
+    ]
+    np.testing.assert_array_equal(runs[0].theta, runs[1].theta)
+
+
+def test_one_sample_is_cross_fitted(rng):
+    data = blobs(rng, n=300)
+    problem = Problem(data, per_class("logistic"), as_metric("f1"), None, Linear(), (0, 1))
+    solution = Auto(replicates=20).run(Ledger(problem), [], rng)
+    names = [c["name"] for c in solution.settings["candidates"]]
+    assert all(name.startswith("all") for name in names)
+    in_sample = float(problem.cost(solution.theta))
+    assert solution.cost < 0.5
+    assert abs(solution.cost - in_sample) < 0.2
