@@ -12,8 +12,15 @@ from numpy.typing import NDArray
 
 from anymetric.auto.average import Judged, agreeing, lifted, slice_worth, votes
 from anymetric.auto.domain import domain_weights
-from anymetric.auto.jury import CallingJury, CountedJury, DecisionJury, Jury, replicate_weights
-from anymetric.auto.pool import Kitchen, Recipe
+from anymetric.auto.jury import (
+    CallingJury,
+    CountedJury,
+    DecisionJury,
+    Jury,
+    Tuned,
+    replicate_weights,
+)
+from anymetric.auto.pool import Candidate, Kitchen, Recipe
 from anymetric.auto.recipes import classifier_recipes, cluster_recipes, regressor_recipes
 from anymetric.auto.trust import Bench
 from anymetric.ledger import BudgetSpent, Ledger, Probe
@@ -112,7 +119,7 @@ class Auto:
             chosen = single_best(problem, judged, turns, ledger, status)
             assert chosen is not None
             return chosen
-        return self._conclude(ledger, kitchen, jury, judged, domain, turns, status)
+        return self._conclude(ledger, kitchen, jury, judged, domain, turns, status, rng)
 
     def _furnish(self, ledger: Ledger, rng: np.random.Generator) -> tuple[Kitchen, Jury]:
         """Build what trains and what judges."""
@@ -164,19 +171,27 @@ class Auto:
         domain: Floats64 | None,
         turns: list[Turn],
         status: Status,
+        rng: np.random.Generator,
     ) -> Solution:
         """Average by votes, place the threshold, and say what each slice was worth."""
         problem = ledger.problem
-        replicates = np.stack([j.tuned.replicates for j in judged], axis=1)
-        share = votes(replicates)
-        if not self.averaged:
-            share = np.eye(len(judged))[int(np.argmin(replicates.mean(axis=0)))]
-        share = agreeing(share, [j.candidate.valid for j in judged])
-        mean = Judged.average(judged, share).candidate
+        share, mean = self._average(judged)
         shift, trust = 0.0, 0.0
-        if self.pooled and domain is not None and isinstance(jury, CountedJury):
-            bench = Bench.build(problem.metric, problem.train, problem.valid, domain, kitchen.fold)
+        metric = problem.metric
+        if (
+            self.pooled
+            and domain is not None
+            and isinstance(metric, DecisionMetric)
+            and isinstance(jury, CountedJury)
+        ):
+            bench = Bench.build(metric, problem.train, problem.valid, domain, kitchen.fold)
             shift, trust = bench.place(mean.train, mean.valid, jury.inner)
+            if trust > 0.0:
+                # Rows that can be trusted tell the candidates apart better too.
+                pooled = bench.jury(trust, self.replicates, rng)
+                judged = [rejudged(j, pooled) for j in judged]
+                share, mean = self._average(judged)
+                shift, trust = bench.place(mean.train, mean.valid, jury.inner)
         theta = lifted(mean.theta, shift)
         verdict = jury.judge(mean.valid + shift)
         here = Probe(theta, problem.profile(theta), verdict.cost)
@@ -188,6 +203,21 @@ class Auto:
         }
         worth = slice_worth(problem, mean.recipe)
         return Solution(best, status, (*turns, best), ledger.calls, settings, worth)
+
+    def _average(self, judged: list[Judged]) -> tuple[Floats64, Candidate]:
+        """Return the candidates' shares, and the mean of those that agree."""
+        replicates = np.stack([j.tuned.replicates for j in judged], axis=1)
+        share = votes(replicates)
+        if not self.averaged:
+            share = np.eye(len(judged))[int(np.argmin(replicates.mean(axis=0)))]
+        share = agreeing(share, [j.candidate.valid for j in judged])
+        return share, Judged.average(judged, share).candidate
+
+
+def rejudged(judged: Judged, jury: DecisionJury) -> Judged:
+    """Let a jury of both samples tune and judge a candidate anew."""
+    candidate = judged.candidate
+    return Judged(candidate, jury.tune(np.concatenate([candidate.valid, candidate.train])))
 
 
 def single_best(

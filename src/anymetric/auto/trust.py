@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from anymetric.auto.jury import DecisionJury
+from anymetric.auto.jury import DecisionJury, replicate_weights
 from anymetric.auto.pool import FOLDS
 from anymetric.data import Data
+from anymetric.metrics import DecisionMetric
 
 Floats64 = NDArray[np.float64]
 # From full trust down to none: the last is as good as the judging rows alone.
@@ -40,30 +41,35 @@ class Bench:
     True
     """
 
-    juries: Sequence[tuple[float, DecisionJury]]
+    metric: DecisionMetric
+    data: Data  # the judging rows, then the training rows
     fold: NDArray[np.intp]
 
     @classmethod
     def build(
         cls,
-        metric: object,
+        metric: DecisionMetric,
         train: Data,
         valid: Data,
         domain: Floats64,
         fold: NDArray[np.intp],
-        levels: Sequence[float] = LEVELS_OF_TRUST,
     ) -> Bench:
-        """Bind the metric to both samples at every level of trust, with and without each fold."""
+        """Stack the rows, the training rows weighted by how alike they are."""
         names = [name for name in valid.side if name in train.side]
         side = {name: np.concatenate([valid.side[name], train.side[name]]) for name in names}
         y = np.concatenate([valid.y, train.y])
-        kept = np.stack([np.concatenate([fold != k, np.ones(len(train))]) for k in range(FOLDS)], 1)
-        juries = []
-        for trust in levels:
-            weights = np.concatenate([valid.weights, trust * train.weights * domain])
-            data = Data(np.zeros((len(y), 0)), y, weights, side)
-            juries.append((trust, DecisionJury.build(metric, data, kept)))  # type: ignore[arg-type]
-        return cls(juries, fold)
+        weights = np.concatenate([valid.weights, train.weights * domain])
+        return cls(metric, Data(np.zeros((len(y), 0)), y, weights, side), fold)
+
+    @cached_property
+    def juries(self) -> list[tuple[float, DecisionJury]]:
+        """A jury at every level of trust, its replicates the rows without each fold."""
+        others = np.ones(len(self.data) - len(self.fold))
+        kept = np.stack([np.append(self.fold != k, others) for k in range(FOLDS)], axis=1)
+        return [
+            (trust, DecisionJury.build(self.metric, self._at(trust), kept))
+            for trust in LEVELS_OF_TRUST
+        ]
 
     def place(self, train: Floats64, valid: Floats64, jury: DecisionJury) -> tuple[float, float]:
         """Return the shift for these scores, and the trust that it took.
@@ -80,8 +86,20 @@ class Bench:
             judged.append(jury.judge(valid + levels[best[1:]][self.fold]).replicates)
         means = [j.mean() for j in judged]
         lowest = judged[int(np.argmin(means))]
-        for (trust, _), shift, costs in zip(self.juries, shifts, judged, strict=True):
+        for (trust, _), shift, costs in zip(self.juries[:-1], shifts, judged, strict=False):
             excess = costs - lowest
             if excess.mean() <= excess.std():
                 return shift, trust
-        return shifts[-1], 0.0
+        # A shift tuned on the judging rows alone is what the candidates already have.
+        return 0.0, 0.0
+
+    def jury(self, trust: float, replicates: int, rng: np.random.Generator) -> DecisionJury:
+        """Return a jury of both samples at one level of trust, with replicates of them."""
+        weights = replicate_weights(len(self.data), replicates, rng)
+        return DecisionJury.build(self.metric, self._at(trust), weights)
+
+    def _at(self, trust: float) -> Data:
+        """Return the rows with the training rows' weights times the trust."""
+        weights = self.data.weights.copy()
+        weights[len(self.fold) :] *= trust
+        return Data(self.data.X, self.data.y, weights, self.data.side)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -14,6 +14,7 @@ from scipy import sparse
 from anymetric.data import Data, Floats
 from anymetric.losses import Loss, as_loss
 from anymetric.surrogates.base import Bound, Surrogate
+from anymetric.surrogates.ranking import PrecisionAtRecall, bind_recalls
 from anymetric.surrogates.slices import BoundSlices, Sliced, Slices, shares
 
 
@@ -74,7 +75,7 @@ Spec: TypeAlias = "Surrogate | Slices | Loss | str | Iterable[Surrogate | Slices
 
 
 def bind(spec: Spec, data: Data) -> Profiler:
-    """Bind surrogates, builders, losses or names to rows; sliced ones with one loss share a pass.
+    """Bind surrogates, builders, losses or names to rows; those of one family share a pass.
 
     Examples
     --------
@@ -89,18 +90,35 @@ def bind(spec: Spec, data: Data) -> Profiler:
         raise ValueError("At least one surrogate is needed; got an empty list.")
     families: dict[Any, list[int]] = {}
     for k, surrogate in enumerate(surrogates):
-        key = as_loss(surrogate.loss) if isinstance(surrogate, Sliced) else k
-        families.setdefault(key, []).append(k)
-    parts: list[Bound] = []
-    for members in families.values():
-        sliced = [s for s in (surrogates[k] for k in members) if isinstance(s, Sliced)]
-        parts.append(
-            BoundSlices(as_loss(sliced[0].loss), data.y, shares(sliced, data))
-            if sliced
-            else surrogates[members[0]].bind(data)
-        )
+        families.setdefault(family(surrogate) or k, []).append(k)
+    groups = [[surrogates[k] for k in members] for members in families.values()]
+    parts = [bind_together(group, data) for group in groups]
     placed = [k for members in families.values() for k in members]
     return Profiler(tuple(surrogates), tuple(parts), np.argsort(placed))
+
+
+def family(surrogate: Surrogate) -> Any:
+    """Return what surrogates that share their work have in common; None if they share none.
+
+    Examples
+    --------
+    >>> family(Sliced("hinge")) == family(Sliced("hinge", where=(("class", 1.0),)))
+    True
+    """
+    if isinstance(surrogate, Sliced):
+        return as_loss(surrogate.loss)
+    if isinstance(surrogate, PrecisionAtRecall):
+        return PrecisionAtRecall, surrogate.smoothing
+    return None
+
+
+def bind_together(surrogates: Sequence[Surrogate], data: Data) -> Bound:
+    """Bind surrogates of one family."""
+    sliced = [surrogate for surrogate in surrogates if isinstance(surrogate, Sliced)]
+    if sliced:
+        return BoundSlices(as_loss(sliced[0].loss), data.y, shares(sliced, data))
+    recalls = [surrogate for surrogate in surrogates if isinstance(surrogate, PrecisionAtRecall)]
+    return bind_recalls(recalls, data) if recalls else surrogates[0].bind(data)
 
 
 def on_top(parts: list[sparse.csr_array]) -> sparse.csr_array:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import lru_cache
@@ -58,60 +59,80 @@ class PrecisionAtRecall:
 
     def bind(self, data: Data) -> BoundPrecisionAtRecall:
         """Fix the rows."""
-        positives, negatives = two_classes(data, self.name)
-        weights = data.weights
-        return BoundPrecisionAtRecall(
-            positives,
-            negatives,
-            weights[positives] / weights[positives].sum(),
-            weights[negatives] / weights[negatives].sum(),
-            len(data),
-            1.0 - self.recall,
-            self.smoothing,
-        )
+        return bind_recalls([self], data)
+
+
+def bind_recalls(surrogates: Sequence[PrecisionAtRecall], data: Data) -> BoundPrecisionAtRecall:
+    """Bind several recalls of equal smoothing: they share one sort of the positives.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> data = Data(np.zeros((3, 1)), np.array([1.0, 1.0, -1.0]))
+    >>> both = bind_recalls([PrecisionAtRecall(0.5), PrecisionAtRecall(1.0)], data)
+    >>> both.values(np.array([3.0, 1.0, 0.5])).round(6).tolist()
+    [0.0, 0.5]
+    """
+    positives, negatives = two_classes(data, surrogates[0].name)
+    weights = data.weights
+    return BoundPrecisionAtRecall(
+        positives,
+        negatives,
+        weights[positives] / weights[positives].sum(),
+        weights[negatives] / weights[negatives].sum(),
+        len(data),
+        np.array([1.0 - surrogate.recall for surrogate in surrogates]),
+        surrogates[0].smoothing,
+    )
 
 
 @dataclass(frozen=True, eq=False)
 class BoundPrecisionAtRecall:
-    """`PrecisionAtRecall` on fixed rows."""
+    """k surrogates `PrecisionAtRecall` on fixed rows."""
 
     positives: NDArray[np.intp]
     negatives: NDArray[np.intp]
     positive_shares: NDArray[np.float64]
     negative_shares: NDArray[np.float64]
     n: int
-    level: float
+    levels: NDArray[np.float64]
     smoothing: float
 
     def values(self, scores: Floats) -> NDArray[np.float64]:
-        """Return the mean excess of the negatives over the smoothed quantile, less one."""
-        quantile = np.sum(self._weights(scores) * scores[self.positives], axis=0)
-        excess = np.maximum(1.0 - quantile + scores[self.negatives], 0.0)
-        return np.asarray(self.negative_shares @ excess, dtype=np.float64)[..., np.newaxis]
+        """Return the mean excess of the negatives over each smoothed quantile, less one."""
+        quantiles, _, _ = self._quantiles(scores)
+        below = scores[self.negatives]
+        means = [self.negative_shares @ np.maximum(1.0 - q + below, 0.0) for q in quantiles]
+        return np.stack(means, axis=-1).astype(np.float64, copy=False)
 
     def slopes(self, scores: Floats) -> sparse.csr_array:
         """Push negatives above the margin down, and the quantile's positives up."""
-        weights = self._weights(scores)
-        quantile = weights @ scores[self.positives]
-        active = self.negative_shares * (1.0 - quantile + scores[self.negatives] > 0.0)
-        row = np.zeros(self.n)
-        row[self.negatives] = active
-        row[self.positives] = -active.sum() * weights
-        return one_row(row)
+        quantiles, order, weights = self._quantiles(scores)
+        below = scores[self.negatives]
+        rows = np.zeros((len(self.levels), self.n))
+        for row, quantile, parts in zip(rows, quantiles, weights, strict=True):
+            active = self.negative_shares * (1.0 - quantile + below > 0.0)
+            row[self.negatives] = active
+            row[self.positives[order]] = -active.sum() * parts
+        return full_rows(rows)
 
-    def _weights(self, scores: Floats) -> NDArray[np.float64]:
-        """Return each positive's part in the quantile: the window's mass over its rank interval.
+    def _quantiles(
+        self, scores: Floats
+    ) -> tuple[NDArray[np.float64], NDArray[np.intp], NDArray[np.float64]]:
+        """Return the k quantiles, the order of the positives, and each one's part in that order.
 
-        A row of weight two is exactly two rows of weight one.
+        A part is the window's mass over the rank interval: a row of weight two is exactly two
+        rows of weight one.
         """
-        order = np.argsort(scores[self.positives], axis=0, kind="stable")
+        positives = scores[self.positives]
+        order = np.argsort(positives, axis=0, kind="stable")
         right = np.cumsum(self.positive_shares[order], axis=0)
-        mass = window_cdf((right - self.level) / self.smoothing)
-        parts = mass - window_cdf(-self.level / self.smoothing)
-        parts[1:] = mass[1:] - mass[:-1]
-        weights = np.empty_like(parts)
-        np.put_along_axis(weights, order, parts, axis=0)
-        return np.asarray(weights / weights.sum(axis=0))
+        level = self.levels.reshape(-1, *(1,) * scores.ndim)
+        mass = window_cdf((right - level) / self.smoothing)  # (k, positives, ...)
+        parts = mass - window_cdf(-level / self.smoothing)
+        parts[:, 1:] = mass[:, 1:] - mass[:, :-1]
+        parts /= parts.sum(axis=1, keepdims=True)
+        return np.sum(parts * np.take_along_axis(positives, order, axis=0), axis=1), order, parts
 
 
 @dataclass(frozen=True)
@@ -183,7 +204,7 @@ class BoundAveragePrecisionAtK:
         missed = up[int(true) :]
         if len(missed):
             row[self.positives[missed]] = -false / len(missed) / self.k
-        return one_row(row)
+        return full_rows(row[np.newaxis, :])
 
     def _sweep(self, scores: Floats) -> tuple[Any, Any, NDArray[np.intp], NDArray[np.intp]]:
         """Return the best TP, its value, and both classes sorted from the top."""
@@ -204,23 +225,24 @@ class BoundAveragePrecisionAtK:
         return true[best], np.max(value, axis=0), up, down
 
 
-def one_row(row: NDArray[np.float64]) -> sparse.csr_array:
-    """Return a row as a matrix, zeros stored too: finding them takes longer than the product.
+def full_rows(rows: NDArray[np.float64]) -> sparse.csr_array:
+    """Return rows as a sparse matrix, zeros stored too: finding them takes longer than a product.
 
     Examples
     --------
     >>> import numpy as np
-    >>> one_row(np.array([0.0, 2.0])).shape
+    >>> full_rows(np.array([[0.0, 2.0]])).shape
     (1, 2)
     """
-    matrix = copy(_full_row(len(row)))
-    matrix.data = row
+    matrix = copy(_places(*rows.shape))
+    matrix.data = rows.ravel()
     return matrix
 
 
 @lru_cache(maxsize=8)
-def _full_row(n: int) -> sparse.csr_array:
-    return sparse.csr_array((np.zeros(n), np.arange(n), np.array([0, n])), shape=(1, n))
+def _places(k: int, n: int) -> sparse.csr_array:
+    columns, pointers = np.tile(np.arange(n), k), n * np.arange(k + 1)
+    return sparse.csr_array((np.zeros(k * n), columns, pointers), shape=(k, n))
 
 
 def window_cdf(z: Any) -> Any:

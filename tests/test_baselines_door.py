@@ -1,0 +1,149 @@
+"""Every comparison method at the same door: labels, scores, budgets, failures."""
+
+import warnings
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.metrics import f1_score
+from sklearn.utils.estimator_checks import check_estimator
+
+from anymetric.baselines import (
+    FWEG,
+    BalancedLogistic,
+    BothLogistic,
+    ClassWeightSearch,
+    DomainWeighted,
+    GenRates,
+    GroupPostShift,
+    LogisticBaseline,
+    PostShift,
+    RelaxedFM,
+    ValidationLogistic,
+)
+from anymetric.metrics import MetricError
+from anymetric.solution import Status
+from baseline_tasks import fitted, plain_macro_f1, task
+
+EVERY = [
+    LogisticBaseline,
+    PostShift,
+    BalancedLogistic,
+    ClassWeightSearch,
+    GroupPostShift,
+    ValidationLogistic,
+    BothLogistic,
+    DomainWeighted,
+    RelaxedFM,
+    GenRates,
+    FWEG,
+]
+# Their validation score is that of models that had not seen the row.
+CROSS_FITTED = (ValidationLogistic, BothLogistic)
+GROUPED = (GroupPostShift, FWEG)
+
+
+def known(estimator, groups):
+    return {"groups": groups} if isinstance(estimator, GROUPED) else {}
+
+
+@pytest.mark.parametrize("kind", EVERY, ids=lambda k: k.__name__)
+def test_every_baseline_keeps_the_door(kind):
+    X, y, groups = task()
+    found = fitted(kind("macro_f1", random_state=0))
+    labels = found.predict(X, **known(found, groups))
+    scores = found.decision_function(X, **known(found, groups))
+    np.testing.assert_array_equal(labels, np.where(scores > 0, "yes", "no"))
+    value = plain_macro_f1(y == "yes", labels == "yes", groups)
+    assert found.score(X, y, groups=groups) == pytest.approx(value)
+    assert found.coef_.shape == (1, 4)
+    assert found.intercept_.shape == (1,)
+    assert found.cost_ == pytest.approx(1.0 - found.validation_score_)
+    assert found.n_metric_calls_ >= len(found.history_)
+    judged = found.score(X[160:], y[160:], groups=groups[160:])
+    if kind not in CROSS_FITTED:
+        assert judged == pytest.approx(found.validation_score_)
+    assert value > 0.4
+
+
+@pytest.mark.parametrize("kind", EVERY, ids=lambda k: k.__name__)
+def test_sparse_and_dense_features_agree(kind):
+    X, _, groups = task()
+    # A kink magnifies rounding: a long subgradient path is not to be compared.
+    short = {"iterations": 5} if issubclass(kind, RelaxedFM) else {}
+    dense = fitted(kind("macro_f1", random_state=0, **short))
+    thin = fitted(kind("macro_f1", random_state=0, **short), sparse.csr_array(X))
+    more = known(dense, groups)
+    np.testing.assert_allclose(
+        dense.decision_function(X, **more),
+        thin.decision_function(sparse.csr_array(X), **more),
+        atol=1e-6,
+    )
+
+
+@pytest.mark.parametrize("kind", EVERY, ids=lambda k: k.__name__)
+@pytest.mark.parametrize("calls", [1, 13])
+def test_no_baseline_calls_the_metric_more_often_than_allowed(kind, calls):
+    calls_made = []
+
+    def macro_f1_score(y_true, y_pred, groups):
+        calls_made.append(1)
+        return plain_macro_f1(y_true == "yes", y_pred == "yes", groups)
+
+    asked = "macro_f1" if kind in (RelaxedFM, GenRates) else macro_f1_score
+    found = fitted(kind(asked, max_metric_calls=calls, random_state=0))
+    assert found.n_metric_calls_ <= calls
+    assert len(calls_made) <= calls
+
+
+def test_a_user_metric_finds_the_threshold_of_the_ready_made_one():
+    def positive_f1_score(y_true, y_pred):
+        return f1_score(y_true == "yes", y_pred == "yes", zero_division=0)
+
+    ours, theirs = fitted(PostShift("f1", C=1.0)), fitted(PostShift(positive_f1_score, C=1.0))
+    assert theirs.intercept_ == pytest.approx(ours.intercept_)
+    assert (ours.n_metric_calls_, theirs.n_metric_calls_) == (1, 81)
+
+
+def test_a_metric_that_fails_leaves_the_best_model_so_far():
+    calls = []
+
+    def broken_score(y_true, y_pred):
+        calls.append(1)
+        return np.nan if len(calls) > 2 else float(np.mean(y_true == y_pred))
+
+    with pytest.raises(MetricError, match="call 3") as failure:
+        fitted(LogisticBaseline(broken_score))
+    assert failure.value.best.status_ is Status.FAILED
+    assert len(failure.value.best.history_) == 2
+
+
+def test_bad_settings_are_explained():
+    with pytest.raises(ValueError, match=r"positive number or a list of them is needed; got \[\]"):
+        fitted(PostShift(C=[]))
+    with pytest.raises(ValueError, match=r"made for F-measures .* the metric is 'accuracy'"):
+        fitted(RelaxedFM("accuracy"))
+    with pytest.raises(ValueError, match="'C' parameter of PostShift"):
+        fitted(PostShift(C=-1.0))
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        LogisticBaseline(),
+        PostShift(),
+        BalancedLogistic(post_shift=True),
+        ClassWeightSearch(ratios=[0.5, 2.0]),
+        DomainWeighted(),
+        RelaxedFM(step=1.0, iterations=40),
+        GenRates(step=1.0, iterations=20),
+        FWEG(rounds=3),
+    ],
+    ids=lambda e: type(e).__name__,
+)
+def test_scikit_learn_accepts_the_estimator(estimator):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        results = check_estimator(estimator, on_skip=None, on_fail=None)
+    failed = {r["check_name"]: r["exception"] for r in results if r["status"] == "failed"}
+    assert not failed
