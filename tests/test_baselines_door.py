@@ -136,7 +136,7 @@ def test_bad_settings_are_explained():
         ClassWeightSearch(ratios=[0.5, 2.0]),
         DomainWeighted(),
         RelaxedFM(step=1.0, iterations=40),
-        GenRates(step=1.0, iterations=20),
+        GenRates(step=1.0, iterations=60),
         FWEG(rounds=3),
     ],
     ids=lambda e: type(e).__name__,

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 from numpy.typing import NDArray
 
-from anymetric.data import Data
+from anymetric.data import Data, Floats
 from anymetric.ledger import Ledger
 from anymetric.losses import Loss, as_loss
+from anymetric.metrics import MetricError
+from anymetric.metrics.calls import BoundCalls
+from anymetric.metrics.thresholds import Thresholds
 from anymetric.models import Linear
 from anymetric.problem import Problem
 from anymetric.solvers import WeightedLoss, minimise
@@ -80,9 +85,10 @@ def shifted(ledger: Ledger, theta: Theta, limit: int = 200) -> Theta:
     """Return theta with the intercept that costs least on the rows that judge: post-shift.
 
     Exact for a ready-made metric. A metric of the user's is called at no more than `limit`
-    thresholds, evenly spaced in rank, nor for more than a quarter of the calls left. Where there
-    is no threshold to move (a metric of scores, a model without an intercept) or moving it gains
-    nothing, theta itself is returned.
+    thresholds, evenly spaced in rank, nor for more than a quarter of the calls left; where one
+    class alone is predicted it is spared, and if it fails that is a warning and theta stays.
+    Theta itself is returned where no threshold can be moved (a metric of scores, a model without
+    an intercept) or moving it gains nothing.
 
     Examples
     --------
@@ -100,12 +106,29 @@ def shifted(ledger: Ledger, theta: Theta, limit: int = 200) -> Theta:
         return theta
     scores = problem.model.scores(problem.valid.X, theta)
     cost = float(ledger.ask(problem.judge, scores))
-    sweep = ledger.sweep(scores, limit)
-    if not sweep.costs[sweep.best] < cost:
+    shifts, costs = shift_costs(ledger, scores, limit)
+    if not np.min(costs, initial=np.inf) < cost:
         return theta
     moved = theta.copy()
-    moved[-1] += sweep.shifts[sweep.best]
+    moved[-1] += shifts[np.argmin(costs)]
     return moved
+
+
+def shift_costs(ledger: Ledger, scores: Floats, limit: int) -> tuple[Theta, Theta]:
+    """Return shifts of these scores, the smallest first, and their costs."""
+    if not isinstance(ledger.problem.judge, BoundCalls):
+        sweep = ledger.sweep(scores)
+        shifts, costs = sweep.shifts, sweep.costs
+    else:
+        shifts = Thresholds.of(scores, limit).shifts[1:-1]
+        try:
+            costs = ledger.ask(ledger.problem.judge, scores[:, np.newaxis] + shifts)
+        except MetricError as error:
+            # Training may never go where a far threshold goes: this need not be the end.
+            warnings.warn(f"{error} The first model keeps its threshold.", stacklevel=2)
+            return np.zeros(0), np.zeros(0)
+    order = np.argsort(np.abs(shifts), kind="stable")
+    return shifts[order], costs[order]
 
 
 def scattered(

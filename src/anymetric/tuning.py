@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import warnings
+from collections.abc import Generator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 
@@ -79,21 +80,24 @@ class Tuned:
         (child,) = rng.spawn(1)
         apart = effective_n_jobs(self.n_jobs) > 1
         problem, live = ledger.problem, None if apart else watch
-        # Until the first step is taken nothing depends on its length.
-        known = self._known(ledger, starts, child) if share is None else {}
-        jobs = (
-            delayed(cell.run)(self.descent, problem, share, starts, child, live, known)
-            for cell in cells
-        )
         runs: list[Solution] = []
         try:
-            for run in Parallel(n_jobs=self.n_jobs, return_as="generator")(jobs):
+            # Until the first step is taken nothing depends on its length.
+            known = self._known(ledger, starts, child) if share is None else {}
+            jobs = (
+                delayed(cell.run)(self.descent, problem, share, starts, child, live, known)
+                for cell in cells
+            )
+            finished = Parallel(n_jobs=self.n_jobs, return_as="generator")(jobs)
+            for run in finished:
                 ledger.calls += run.calls
                 runs.append(run)
                 if stops(run, watch if apart else None):
+                    cancel(finished)
                     return replace(best_of(runs, ledger.calls), status=Status.STOPPED)
         except MetricError as error:
             ledger.calls += error.call or 0
+            error.call = ledger.calls
             runs += [] if error.best is None else [error.best]
             if runs:
                 error.best = replace(best_of(runs, ledger.calls), status=Status.FAILED)
@@ -174,6 +178,13 @@ def stops(run: Solution, watch: Watcher | None) -> bool:
     if run.status is Status.STOPPED:
         return True
     return watch is not None and any(watch(turn) for turn in run.turns)
+
+
+def cancel(finished: Generator[Solution, None, None]) -> None:
+    """End the runs that are still under way; joblib need not warn that they were."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=".*have been cancelled", category=UserWarning)
+        finished.close()
 
 
 def best_of(runs: Sequence[Solution], calls: int) -> Solution:

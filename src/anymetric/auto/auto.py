@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from anymetric.auto.average import Judged, agreeing, lifted, slice_worth, votes
-from anymetric.auto.domain import domain_weights
+from anymetric.auto.domain import domain_weights, label_weights
 from anymetric.auto.jury import (
     CallingJury,
     CountedJury,
@@ -23,6 +23,7 @@ from anymetric.auto.jury import (
 from anymetric.auto.pool import Candidate, Kitchen, Recipe
 from anymetric.auto.recipes import classifier_recipes, cluster_recipes, regressor_recipes
 from anymetric.auto.trust import Bench
+from anymetric.data import Data
 from anymetric.ledger import BudgetSpent, Ledger, Probe
 from anymetric.losses import as_loss
 from anymetric.metrics import DecisionMetric, MetricError
@@ -175,43 +176,74 @@ class Auto:
     ) -> Solution:
         """Average by votes, place the threshold, and say what each slice was worth."""
         problem = ledger.problem
-        share, mean = self._average(judged)
-        shift, trust = 0.0, 0.0
-        metric = problem.metric
-        if (
-            self.pooled
-            and domain is not None
-            and isinstance(metric, DecisionMetric)
-            and isinstance(jury, CountedJury)
-        ):
-            bench = Bench.build(metric, problem.train, problem.valid, domain, kitchen.fold)
-            shift, trust = bench.place(mean.train, mean.valid, jury.inner)
-            if trust > 0.0:
-                # Rows that can be trusted tell the candidates apart better too.
-                pooled = bench.jury(trust, self.replicates, rng)
-                judged = [rejudged(j, pooled) for j in judged]
-                share, mean = self._average(judged)
-                shift, trust = bench.place(mean.train, mean.valid, jury.inner)
+        choice = self._choose(judged)
+        if self.pooled and domain is not None and isinstance(jury, CountedJury):
+            choice = self._pooled(problem, kitchen, jury.inner, choice, domain, rng)
+        mean, shift = choice.mean, choice.shift
         theta = lifted(mean.theta, shift)
         verdict = jury.judge(mean.valid + shift)
         here = Probe(theta, problem.profile(theta), verdict.cost)
         best = Turn(len(turns), 0, here, here.profile, calls=ledger.calls)
         settings = {
-            "candidates": ballot(judged, share),
-            "trust": trust,
+            "candidates": ballot(choice.judged, choice.share),
+            "trust": choice.trust,
             "error": float(verdict.replicates.std()),
         }
         worth = slice_worth(problem, mean.recipe)
         return Solution(best, status, (*turns, best), ledger.calls, settings, worth)
 
-    def _average(self, judged: list[Judged]) -> tuple[Floats64, Candidate]:
+    def _choose(self, judged: list[Judged]) -> Choice:
         """Return the candidates' shares, and the mean of those that agree."""
         replicates = np.stack([j.tuned.replicates for j in judged], axis=1)
         share = votes(replicates)
         if not self.averaged:
             share = np.eye(len(judged))[int(np.argmin(replicates.mean(axis=0)))]
         share = agreeing(share, [j.candidate.valid for j in judged])
-        return share, Judged.average(judged, share).candidate
+        return Choice(judged, share, Judged.average(judged, share).candidate)
+
+    def _pooled(
+        self,
+        problem: Problem,
+        kitchen: Kitchen,
+        jury: DecisionJury,
+        choice: Choice,
+        domain: Floats64,
+        rng: np.random.Generator,
+    ) -> Choice:
+        """Let training rows help as far as the judging rows say that they can be trusted."""
+        assert isinstance(problem.metric, DecisionMetric)
+        mean, train = choice.mean, problem.train
+        looks = Data(train.X, train.y, train.weights * domain)
+        alike = domain * label_weights(looks, problem.valid, (mean.train, mean.valid))
+        bench = Bench.build(problem.metric, train, problem.valid, alike, kitchen.fold)
+        placed = choice.placed(bench, jury)
+        if placed.trust == 0.0:
+            return placed
+        # Rows that can be trusted may tell the candidates apart better too.
+        pooled = bench.jury(placed.trust, self.replicates, rng)
+        again = self._choose([rejudged(j, pooled) for j in choice.judged]).placed(bench, jury)
+        excess = again.verdict(jury).replicates - placed.verdict(jury).replicates
+        return again if excess.mean() <= excess.std() else placed
+
+
+@dataclass(frozen=True, eq=False)
+class Choice:
+    """Candidates, their shares, their mean, and where its threshold lies."""
+
+    judged: list[Judged]
+    share: Floats64
+    mean: Candidate
+    shift: float = 0.0
+    trust: float = 0.0
+
+    def placed(self, bench: Bench, jury: DecisionJury) -> Choice:
+        """Place the threshold with the help of training rows."""
+        shift, trust = bench.place(self.mean.train, self.mean.valid, jury)
+        return replace(self, shift=shift, trust=trust)
+
+    def verdict(self, jury: DecisionJury) -> Tuned:
+        """Judge the mean at its threshold."""
+        return jury.judge(self.mean.valid + self.shift)
 
 
 def rejudged(judged: Judged, jury: DecisionJury) -> Judged:

@@ -64,3 +64,39 @@ def domain_weights(model: Linear, train: Data, valid: Data, ridge: float = 3.0) 
     loss = WeightedLoss(model, both, as_loss("logistic"), rows, ridge / m)
     odds = model.scores(train.X, minimise(loss, tolerance=1e-6))
     return np.exp(np.clip(np.asarray(odds, dtype=np.float64), -20.0, np.log(MOST)))
+
+
+def label_weights(train: Data, valid: Data, scores: tuple[Floats64, Floats64]) -> Floats64:
+    """Return, for each training row, how much likelier its label is among the judging rows.
+
+    A logistic regression on label, score and their product tells the samples apart: where
+    training labels are flipped, they disagree with the scores more often than judging labels do.
+
+    Parameters
+    ----------
+    train, valid : Data
+        Their weights count: train rows may be weighted by `domain_weights` already.
+    scores : pair of arrays
+        Of one model, on train and on valid.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> s = rng.normal(size=4000)
+    >>> clean = np.where(s + 0.5 * rng.normal(size=4000) > 0, 1.0, -1.0)
+    >>> noisy = np.where((clean > 0) & (rng.random(4000) < 0.4), -1.0, clean)
+    >>> X = np.zeros((4000, 1))
+    >>> weights = label_weights(Data(X, noisy), Data(X, clean), (s, s))
+    >>> bool(weights[(noisy < 0) & (s > 1)].mean() < 0.5 < weights[noisy > 0].mean())
+    True
+    """
+    size = float(scores[1].std()) or 1.0
+
+    def features(data: Data, score: Floats64) -> Data:
+        z = np.clip(score / size, -3.0, 3.0)
+        return Data(np.column_stack([data.y, z, z * data.y]), data.y, data.weights)
+
+    return domain_weights(
+        Linear(), features(train, scores[0]), features(valid, scores[1]), ridge=1.0
+    )

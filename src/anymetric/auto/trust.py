@@ -16,6 +16,8 @@ from anymetric.metrics import DecisionMetric
 Floats64 = NDArray[np.float64]
 # From full trust down to none: the last is as good as the judging rows alone.
 LEVELS_OF_TRUST = (1.0, 0.3, 0.1, 1e-9)
+# Trust is withdrawn where its cost is this many standard errors above the lowest.
+SURE = 2.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +90,7 @@ class Bench:
         lowest = judged[int(np.argmin(means))]
         for (trust, _), shift, costs in zip(self.juries[:-1], shifts, judged, strict=False):
             excess = costs - lowest
-            if excess.mean() <= excess.std():
+            if excess.mean() <= SURE * excess.std():
                 return shift, trust
         # A shift tuned on the judging rows alone is what the candidates already have.
         return 0.0, 0.0

@@ -29,8 +29,8 @@ def logistic(
     --------
     >>> import numpy as np
     >>> data = Data(np.array([[1.0], [-1.0]]), np.array([1.0, -1.0]))
-    >>> logistic(Linear(), data, C=1.0).round(3).tolist()
-    [0.675, 0.0]
+    >>> round(float(logistic(Linear(), data, C=1.0)[0]), 3)
+    0.675
     """
     rows = data.weights if rows is None else rows
     ridge = 1.0 / (C * float(rows.sum()))

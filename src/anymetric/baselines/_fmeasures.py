@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,25 +43,22 @@ class FMeasures:
 
         A group without positives is left out: its F-measure is zero whatever is predicted.
         """
-        by_group = isinstance(metric, MacroByGroup)
-        rate: Any = metric.of if isinstance(metric, MacroByGroup) else metric
+        column, rate = None, metric
+        if isinstance(metric, MacroByGroup):
+            column, rate = metric.groups, metric.of
         if not isinstance(rate, FBeta):
             raise ValueError(
                 f"{asked_by} is made for F-measures such as 'f1' and 'macro_f1'; the metric is "
                 f"{metric.name!r}."
             )
-        group = data.column(metric.groups) if by_group else np.zeros(len(data))  # type: ignore[attr-defined]
-        shares = [np.where(group == name, data.weights, 0.0) for name in np.unique(group)]
         positive = data.y > 0.0
+        group = np.zeros(len(data)) if column is None else data.column(column)
+        shares = [np.where(group == name, data.weights, 0.0) for name in np.unique(group)]
         told = [share / share.sum() for share in shares if (share * positive).any()]
         if not told:
             raise ValueError(f"{asked_by} needs positives among the training rows; it got none.")
-        rows = np.stack(told)
-        return cls(
-            sparse.csr_array(np.where(positive, rows, 0.0)),
-            sparse.csr_array(np.where(positive, 0.0, rows)),
-            rate.beta**2,
-        )
+        positives = sparse.csr_array(np.where(positive, told, 0.0))
+        return cls(positives, sparse.csr_array(np.where(positive, 0.0, told)), rate.beta**2)
 
     def __len__(self) -> int:
         return int(self.positives.shape[0])

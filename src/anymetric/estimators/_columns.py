@@ -68,10 +68,10 @@ def checked(column, name, n):
         )
     if values.dtype.kind != "O":
         return values
-    kinds = sorted({type(value).__name__ for value in values})
-    if "str" in kinds and len(kinds) > 1:
-        raise ValueError(f"{name} mixes values of the types {', '.join(kinds)}. Use one of them.")
-    return values.astype(str) if kinds == ["str"] else values
+    text = [isinstance(value, str) for value in values]
+    if any(text) and not all(text):
+        raise ValueError(f"{name} mixes text with other values. Turn them all into text.")
+    return values.astype(str) if all(text) else values
 
 
 def missing_values(values):

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import optimize
 
 # Beyond this the surrogates tell nearly the same story twice.
-COLLINEAR = 1e6
+COLLINEAR = 1e4
 
 
 def learned_weights(problem, turn):
@@ -56,14 +56,34 @@ def stationary_weights(jacobian):
     return weights / weights.sum()
 
 
-def warn_if_collinear(solution, names):
-    """Warn where the probes could hardly tell the surrogates apart."""
-    conditions = [t.estimate.condition for t in solution.turns if t.estimate is not None]
-    if len(names) > 1 and conditions and np.median(conditions) > COLLINEAR:
+def warn_if_collinear(problem, theta):
+    """Warn where the surrogates pull at the scores in directions that are hardly different."""
+    condition = slope_condition(problem.profiler.slopes(problem.scores(theta)))
+    if condition > COLLINEAR:
         warnings.warn(
-            "The surrogates are nearly collinear: the condition number of the probes has the "
-            f"median {np.median(conditions):.1e}. The weight is shared between them as it "
-            f"happens; drop or merge some of {list(names)}.",
+            f"The surrogates are nearly collinear: the condition number of their slopes is "
+            f"{condition:.1e}. How they share their weight is left to chance; drop or merge some "
+            f"of {', '.join(problem.names)}.",
             UserWarning,
             stacklevel=5,
         )
+
+
+def slope_condition(slopes):
+    """Return the condition number of the rows, each brought to unit length; zero rows are left out.
+
+    Examples
+    --------
+    >>> from scipy import sparse
+    >>> slope_condition(sparse.csr_array([[3.0, 0.0], [0.0, 0.1], [0.0, 0.0]]))
+    1.0
+    """
+    gram = (slopes @ slopes.T).toarray()
+    lengths = np.sqrt(np.diag(gram))
+    alive = lengths > 0
+    if not alive.any():
+        return 1.0
+    spread = np.linalg.eigvalsh(
+        gram[np.ix_(alive, alive)] / np.outer(lengths[alive], lengths[alive])
+    )
+    return float(np.sqrt(spread[-1] / spread[0])) if spread[0] > 0 else np.inf

@@ -86,3 +86,23 @@ def telling(what):
 def as_matrix(X):
     """Return a sparse X as csr_array, a dense one as it is."""
     return sparse.csr_array(X) if sparse.issparse(X) else X
+
+
+def real(y):
+    """Return targets as real, finite numbers.
+
+    Examples
+    --------
+    >>> real([True, False]).tolist()
+    [1.0, 0.0]
+    >>> real(["high", "low"])
+    Traceback (most recent call last):
+    ValueError: y must hold numbers; got 'high' among others.
+    """
+    try:
+        numbers = np.asarray(y).astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"y must hold numbers; got {str(y[0])!r} among others.") from error
+    if not np.all(np.isfinite(numbers)):
+        raise ValueError("y contains NaN or infinity.")
+    return numbers

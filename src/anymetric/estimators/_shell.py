@@ -117,7 +117,8 @@ class MetricEstimator(TakesRows, CallbackSupportMixin, BaseEstimator):
         groups, source : array-like of shape (n,), optional
             Groups that the metric or the surrogates speak of; where each row comes from.
         side : dict of columns or data frame, optional
-            Further columns that the metric takes by name.
+            Further columns that the metric takes by name. In a search, a data frame: it can be
+            split.
         X_val, y_val, groups_val, side_val : optional
             The rows that judge. Without them some training rows are held out, evenly from each
             class, and `validation_` says so.
@@ -238,7 +239,7 @@ class MetricEstimator(TakesRows, CallbackSupportMixin, BaseEstimator):
         self.weights_ = learned_weights(problem, solution.best)
         self.settings_ = solution.settings
         self.n_metric_calls_ = solution.calls
-        warn_if_collinear(solution, problem.names)
+        warn_if_collinear(problem, solution.theta)
 
     def _checked(self, X):
         check_is_fitted(self, "coef_")

@@ -9,6 +9,7 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from anymetric import starts
 from anymetric.estimators._defaults import default_slices
 from anymetric.estimators._shell import MetricEstimator
+from anymetric.metrics.calls import BoundCalls
 
 
 class MetricClassifier(ClassifierMixin, MetricEstimator):
@@ -144,10 +145,10 @@ class MetricClassifier(ClassifierMixin, MetricEstimator):
 
     def _check_target(self, data):
         if len(np.unique(data.y)) < 2:
+            only = self.classes_[-1 if data.y[0] > 0 else 0]
             raise ValueError(
-                f"y has only one class among the rows of positive weight: "
-                f"{self.classes_[int(data.y[0] > 0) * (len(self.classes_) - 1)]!r}. "
-                "A classifier needs two classes."
+                f"y has only one class among the rows of positive weight: {str(only)!r}. A "
+                "classifier needs two classes."
             )
 
     def _encode_valid(self, y):
@@ -157,6 +158,18 @@ class MetricClassifier(ClassifierMixin, MetricEstimator):
                 f"The labels {new} were never seen in training, which had {self.classes_.tolist()}."
             )
         return np.where(y == self.classes_[1], 1.0, -1.0)
+
+    def _problem(self, metric, train, valid):
+        problem = super()._problem(metric, train, valid)
+        if len(np.unique(valid.y)) == 1 and not isinstance(problem.judge, BoundCalls):
+            either = np.array([1.0, -1.0]) * np.ones((len(valid), 1))
+            if np.ptp(problem.judge.costs(either)) == 0.0:
+                raise ValueError(
+                    f"The {len(valid)} rows that judge are all of the class "
+                    f"{str(self.classes_[int(valid.y[0] > 0)])!r}: there the metric "
+                    f"{metric.name!r} is the same whatever is predicted."
+                )
+        return problem
 
     def _strata(self, data):
         group = data.side.get("groups")

@@ -6,6 +6,7 @@ import numpy as np
 
 from anymetric import starts
 from anymetric.estimators._defaults import default_ranking
+from anymetric.estimators._rows import real
 from anymetric.estimators._shell import MetricEstimator
 
 
@@ -83,10 +84,7 @@ max_metric_calls, n_jobs, verbose, random_state
         return self._scores(X)
 
     def _encode(self, y):
-        y = np.asarray(y, dtype=np.float64)
-        if not np.all(np.isfinite(y)):
-            raise ValueError("y holds NaN or infinity.")
-        self.least_ = float(y.min())
+        self.least_ = float(real(y).min())
         return self._encode_valid(y)
 
     def _check_target(self, data):
@@ -97,7 +95,7 @@ max_metric_calls, n_jobs, verbose, random_state
             )
 
     def _encode_valid(self, y):
-        return np.where(np.asarray(y, dtype=np.float64) > self.least_, 1.0, -1.0)
+        return np.where(real(y) > self.least_, 1.0, -1.0)
 
     def _strata(self, data):
         return data.y

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import RegressorMixin
 
 from anymetric import starts
+from anymetric.estimators._rows import real
 from anymetric.estimators._shell import MetricEstimator
 from anymetric.estimators._units import InUnit, Unit, unit_of
 from anymetric.losses import Lp
@@ -21,15 +22,21 @@ class MetricRegressor(RegressorMixin, MetricEstimator):
     """A linear regression trained for the metric you care about.
 
     The surrogates are ``|f - y|^p`` for several p (Example 2 of the paper): how much outliers
-    count is learned from the metric on clean validation rows.
+    count is learned from the metric on clean validation rows. They meet y centred, and divided
+    by what least squares leaves of it: no unit of y is better than another. The metric meets y
+    and the predictions as they are.
 
     Parameters
     ----------
     metric : str, function, scikit-learn scorer or Metric, default="r2"
     surrogates : "auto", builder, loss, name or list, default="auto"
         ``auto``: the l_p family for p = 1.2, 1.5, 2 and 3.
-    method, greater_is_better, starts, standardize, fit_intercept, validation_fraction, \
-max_metric_calls, n_jobs, verbose, random_state
+    standardize : bool, default=True
+        Let the parameters live in standardised features, and the surrogates in the unit
+        described above. False leaves both as they are given: then a loss with a scale of its
+        own, such as ``Huber(delta)``, has it in the unit of y.
+    method, greater_is_better, starts, fit_intercept, validation_fraction, max_metric_calls, \
+n_jobs, verbose, random_state
         As in `MetricClassifier`.
 
     Attributes
@@ -96,13 +103,13 @@ max_metric_calls, n_jobs, verbose, random_state
         return self._scores(X)
 
     def _encode(self, y):
-        return np.asarray(y, dtype=np.float64)
+        return self._encode_valid(y)
 
     def _check_target(self, data):
         pass
 
     def _encode_valid(self, y):
-        return np.asarray(y, dtype=np.float64)
+        return real(y)
 
     def _strata(self, data):
         return data.y

@@ -161,4 +161,9 @@ def expand(spec: Spec, data: Data) -> list[Surrogate]:
                 f"columns given: {', '.join(sorted(data.side)) or 'none'}."
             )
         return list(spec.expand(data)) if isinstance(spec, Slices) else [spec]
+    if not isinstance(spec, Iterable):
+        raise TypeError(
+            f"Surrogates are losses, their names, builders such as per_class(), or a list of "
+            f"them; got {spec!r}."
+        )
     return [surrogate for part in spec for surrogate in expand(part, data)]

@@ -1,0 +1,73 @@
+"""Comparison methods that need another package: they run with it, and say so without it."""
+
+import sys
+import warnings
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.utils.estimator_checks import check_estimator
+
+from anymetric.baselines import CMAES, LightGBMPostShift, LogisticBaseline
+from anymetric.errors import MissingExtra
+from baseline_tasks import fitted, plain_macro_f1, task
+
+EXTRAS = [
+    (CMAES(max_metric_calls=300, random_state=0), "cma"),
+    (LightGBMPostShift(trees=30, random_state=0), "lightgbm"),
+]
+every = pytest.mark.parametrize(("estimator", "package"), EXTRAS, ids=[e[1] for e in EXTRAS])
+
+
+@every
+def test_a_missing_package_is_named(estimator, package, monkeypatch):
+    monkeypatch.setitem(sys.modules, package, None)
+    name = type(estimator).__name__
+    with pytest.raises(
+        MissingExtra, match=rf"{name} needs {package}: pip install 'anymetric\[baselines\]'\."
+    ):
+        fitted(clone(estimator))
+
+
+@every
+def test_the_door_is_kept(estimator, package):
+    pytest.importorskip(package)
+    X, y, groups = task()
+    found = fitted(clone(estimator).set_params(metric="macro_f1"))
+    value = plain_macro_f1(y == "yes", found.predict(X) == "yes", groups)
+    assert found.score(X, y, groups=groups) == pytest.approx(value)
+    judged = found.score(X[160:], y[160:], groups=groups[160:])
+    assert found.validation_score_ == pytest.approx(judged)
+    again = fitted(clone(found), sparse.csr_array(X))
+    np.testing.assert_allclose(again.decision_function(X), found.decision_function(X), atol=1e-6)
+
+
+@every
+def test_scikit_learn_accepts_the_estimator(estimator, package):
+    pytest.importorskip(package)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        results = check_estimator(clone(estimator), on_skip=None, on_fail=None)
+    assert not {r["check_name"]: r["exception"] for r in results if r["status"] == "failed"}
+
+
+def test_the_evolution_strategy_lowers_the_cost_within_its_budget():
+    pytest.importorskip("cma")
+    plain = fitted(LogisticBaseline("macro_f1", C=1.0))
+    found = fitted(CMAES("macro_f1", max_metric_calls=250, random_state=0))
+    assert found.cost_ < plain.cost_
+    assert found.n_metric_calls_ <= 250
+    assert found.history_[0]["cost"] == plain.cost_
+
+
+def test_boosted_trees_see_what_no_line_separates(rng):
+    pytest.importorskip("lightgbm")
+    X = rng.normal(size=(1500, 2))
+    y = X[:, 0] * X[:, 1] > 0
+    kept = {"X_val": X[800:1100], "y_val": y[800:1100]}
+    trees = LightGBMPostShift("f1", random_state=0).fit(X[:800], y[:800], **kept)
+    line = LogisticBaseline("f1").fit(X[:800], y[:800], **kept)
+    assert trees.score(X[1100:], y[1100:]) > 0.9 > line.score(X[1100:], y[1100:]) + 0.1
+    assert not hasattr(trees, "coef_")
+    assert trees.settings_["trees"] < 1000

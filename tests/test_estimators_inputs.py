@@ -1,0 +1,258 @@
+"""Input at the door: one clear error for each mistake, before any work; the good is accepted."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+
+from anymetric.descent import Descent
+from anymetric.estimators import MetricClassifier, MetricRanker, MetricRegressor
+from anymetric.gradients import Subspace
+from anymetric.projections import GaussNewton
+from anymetric.surrogates import per_group
+
+QUICK = Descent(turns=3, gradient=Subspace(m=6), projection=GaussNewton(4), normalised=True)
+CLASSIFIER = MetricClassifier("f1", method=QUICK, random_state=0)
+RANKER = MetricRanker("average_precision", method=QUICK, random_state=0)
+REGRESSOR = MetricRegressor("r2", method=QUICK, random_state=0)
+EVERY = (CLASSIFIER, RANKER, REGRESSOR)
+
+N = 80
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(N, 3))
+Y = (X[:, 0] + RNG.normal(size=N) > 0).astype(int)
+GROUPS = np.array(["a", "b"] * (N // 2))
+GOOD = {"X": X, "y": Y}
+JUDGED = {**GOOD, "groups": GROUPS, "X_val": X, "y_val": Y, "groups_val": GROUPS}
+
+
+def spoiled(array, place, value):
+    array = np.array(array, dtype=np.float64)
+    array[place] = value
+    return array
+
+
+def columns(names, array=X):
+    return pd.DataFrame(array, columns=list(names))
+
+
+# What is changed in a good call, and the words that the error must have.
+ROWS = {
+    "nan in X": ({"X": spoiled(X, (3, 1), np.nan)}, "Input X contains NaN"),
+    "infinity in X": ({"X": spoiled(X, (3, 1), -np.inf)}, "Input X contains infinity"),
+    "text in X": ({"X": np.full((N, 3), "a")}, "could not convert string to float"),
+    "nan in y": ({"y": spoiled(Y, 3, np.nan)}, "Input y contains NaN"),
+    "infinity in y": ({"y": spoiled(Y, 3, np.inf)}, "Input y contains infinity"),
+    "short y": ({"y": Y[1:]}, r"inconsistent numbers of samples: \[80, 79\]"),
+    "no y": ({"y": None}, "requires y to be passed"),
+    "nan weight": ({"sample_weight": spoiled(np.ones(N), 3, np.nan)}, "sample_weight contains NaN"),
+    "infinite weight": (
+        {"sample_weight": spoiled(np.ones(N), 3, np.inf)},
+        "sample_weight contains infinity",
+    ),
+    "negative weight": ({"sample_weight": spoiled(np.ones(N), 3, -1.0)}, "Negative values"),
+    "no weight": ({"sample_weight": np.zeros(N)}, "at least one non-zero"),
+    "short weights": ({"sample_weight": np.ones(N - 1)}, r"sample_weight.shape == \(79,\)"),
+    "one row": ({"X": X[:1], "y": Y[:1]}, r"1 sample\(s\).*minimum of 2"),
+    "no rows": ({"X": X[:0], "y": Y[:0]}, r"0 sample\(s\)"),
+    "no columns": ({"X": X[:, :0]}, r"0 feature\(s\)"),
+    "flat X": ({"X": X[:, 0]}, "Expected 2D array"),
+    "short groups": ({"groups": GROUPS[1:]}, "groups must have one value for each of the 80 rows"),
+    "wide groups": ({"groups": np.c_[GROUPS, GROUPS]}, r"an array of shape \(80, 2\)"),
+    "short source": ({"source": GROUPS[1:]}, "source must have one value for each of the 80 rows"),
+    "missing group": ({"groups": [None, *GROUPS[1:]]}, "groups has 1 missing value.*in row 0"),
+    "missing group in pandas": (
+        {"groups": pd.Series([*GROUPS[1:], pd.NA], dtype="string")},
+        "groups has 1 missing value.*in row 79",
+    ),
+    "missing date": ({"side": {"day": np.full(N, "NaT", "M8[D]")}}, "80 missing"),
+    "mixed groups": ({"groups": np.array([1, *GROUPS[1:]], object)}, "groups mixes text"),
+    "short column": ({"side": {"amount": np.ones(3)}}, r"side\['amount'\] must have one value"),
+    "missing amount": (
+        {"side": {"amount": spoiled(np.ones(N), 7, np.nan)}},
+        r"side\['amount'\] has 1 missing value.*row 7",
+    ),
+    "taken name": ({"side": {"class": np.ones(N)}}, "'class': that name is taken"),
+    "columns in a list": ({"side": [np.ones(N)]}, "side must be a dict of columns or a data frame"),
+}
+VALIDATION = {
+    "X_val alone": ({"y_val": None}, "go together: X_val was given, y_val was not"),
+    "y_val alone": ({"X_val": None}, "go together: y_val was given, X_val was not"),
+    "groups_val alone": (
+        {"X_val": None, "y_val": None},
+        "groups_val or side_val was given without",
+    ),
+    "nan in X_val": ({"X_val": spoiled(X, (3, 1), np.nan)}, "validation rows.*contains NaN"),
+    "short y_val": ({"y_val": Y[1:]}, "validation rows.*inconsistent numbers"),
+    "nan in y_val": ({"y_val": spoiled(Y, 3, np.nan)}, "validation rows.*contains NaN"),
+    "no rows": ({"X_val": X[:0], "y_val": Y[:0]}, r"validation rows.*0 sample\(s\)"),
+    "fewer features": ({"X_val": X[:, :2]}, "X has 2 features, but Metric.* is expecting 3"),
+    "other columns": (
+        {"X": columns("abc"), "X_val": columns("abd")},
+        "feature names should match(.|\n)*- d",
+    ),
+    "unknown group": (
+        {"groups_val": np.where(GROUPS == "a", "a", "z")},
+        r"groups_val has value\(s\) \['z'\] that groups never has; it has \['a', 'b'\]",
+    ),
+    "short groups_val": ({"groups_val": GROUPS[1:]}, "groups_val must have one value"),
+    "missing column": (
+        {"side_val": {"amount": spoiled(np.ones(N), 0, np.nan)}},
+        r"side_val\['amount'\] has 1 missing",
+    ),
+}
+
+
+def refused(estimator, call, match):
+    estimator = clone(estimator)
+    with pytest.raises((ValueError, TypeError), match=match):
+        estimator.fit(**call)
+    assert not hasattr(estimator, "coef_")
+
+
+@pytest.mark.parametrize("estimator", EVERY, ids=lambda e: type(e).__name__)
+@pytest.mark.parametrize("mistake", ROWS)
+def test_bad_rows_are_refused(estimator, mistake):
+    change, match = ROWS[mistake]
+    refused(estimator, {**GOOD, **change}, match)
+
+
+@pytest.mark.parametrize("estimator", EVERY, ids=lambda e: type(e).__name__)
+@pytest.mark.parametrize("mistake", VALIDATION)
+def test_bad_validation_rows_are_refused(estimator, mistake):
+    change, match = VALIDATION[mistake]
+    refused(estimator, {**JUDGED, **change}, match)
+
+
+@pytest.mark.parametrize("estimator", EVERY, ids=lambda e: type(e).__name__)
+@pytest.mark.parametrize(
+    "call",
+    [
+        GOOD,
+        JUDGED,
+        {**GOOD, "X": X.tolist(), "y": Y.tolist(), "groups": GROUPS.tolist()},
+        {**GOOD, "groups": GROUPS[:, None], "source": pd.Categorical(GROUPS)},
+        {**GOOD, "groups": np.arange(N) % 3, "side": {"when": np.full(N, "2020-07-13", "M8[D]")}},
+        {**GOOD, "sample_weight": np.arange(N)},
+        {**JUDGED, "groups": None},
+        {**JUDGED, "groups_val": np.full(N, "a")},
+        {**GOOD, "X": columns("abc"), "X_val": columns("abc"), "y_val": Y},
+    ],
+    ids=range(9),
+)
+def test_the_good_is_accepted(estimator, call):
+    fitted = clone(estimator).fit(**call)
+    assert np.all(np.isfinite(fitted.predict(call["X"])))
+
+
+TARGETS = {
+    "one class": (CLASSIFIER, {"y": np.full(N, "spam")}, "only one class.*'spam'"),
+    "one class of weight": (
+        CLASSIFIER,
+        {"sample_weight": Y.astype(float)},
+        "only one class among the rows of positive weight: '1'",
+    ),
+    "three classes": (
+        CLASSIFIER,
+        {"y": np.arange(N) % 3},
+        "has 3 classes. Many classes are coming",
+    ),
+    "real numbers": (CLASSIFIER, {"y": X[:, 0]}, "Unknown label type: continuous"),
+    "unknown label": (CLASSIFIER, {"X_val": X, "y_val": Y + 1}, r"labels \[2\] were never seen"),
+    "no positives for f1": (
+        CLASSIFIER,
+        {"X_val": X[Y == 0], "y_val": Y[Y == 0]},
+        "all of the class '0': there the metric 'f1' is the same whatever",
+    ),
+    "no positives for recall": (
+        clone(CLASSIFIER).set_params(metric="recall"),
+        {"X_val": X[Y == 0], "y_val": Y[Y == 0]},
+        "rows that judge: Metric 'recall' needs positives",
+    ),
+    "no negatives for gmean": (
+        clone(CLASSIFIER).set_params(metric="gmean"),
+        {"X_val": X[Y == 1], "y_val": Y[Y == 1]},
+        "rows that judge: Metric 'gmean' needs negatives",
+    ),
+    "no relevant rows": (RANKER, {"y": np.ones(N)}, "a ranker needs relevant rows"),
+    "no relevant rows to judge": (
+        RANKER,
+        {"X_val": X[Y == 0], "y_val": Y[Y == 0]},
+        "rows that judge: Metric 'average_precision' needs positives",
+    ),
+    "words to rank": (RANKER, {"y": np.where(Y, "good", "bad")}, "y must hold numbers; got '"),
+    "words to predict": (REGRESSOR, {"y": np.where(Y, "up", "down")}, "y must hold numbers; got '"),
+    "a constant": (REGRESSOR, {"y": np.ones(N)}, "'r2' needs targets that differ"),
+    "classes wanted": (
+        clone(REGRESSOR).set_params(metric="f1"),
+        {"y": X[:, 0]},
+        r"Metric 'f1' needs classes coded as -1 and \+1",
+    ),
+}
+
+
+@pytest.mark.parametrize("mistake", TARGETS)
+def test_bad_targets_are_refused(mistake):
+    estimator, change, match = TARGETS[mistake]
+    refused(estimator, {**GOOD, **change}, match)
+
+
+def gain(y_true, y_pred, amount):
+    return float(amount[y_true == y_pred].sum())
+
+
+SETTINGS = {
+    "a misspelt metric": ({"metric": "f1_scroe"}, "No metric is called 'f1_scroe'. Did you mean"),
+    "no metric": ({"metric": 3}, "A metric is a name"),
+    "no direction": ({"metric": gain}, "Is a greater 'gain' better"),
+    "no groups": ({"metric": "macro_f1"}, "needs the column.s. groups.*groups_val="),
+    "no amount": ({"metric": gain, "greater_is_better": True}, "needs the column.s. amount"),
+    "a misspelt method": ({"method": "descend"}, "method must be one of"),
+    "no method": ({"method": 3}, "a part with a `run` method; got 3"),
+    "a misspelt loss": ({"surrogates": "hingy"}, "A loss is a Loss"),
+    "surrogates of groups": ({"surrogates": per_group()}, "need the column.s. groups"),
+    "no surrogates": ({"surrogates": []}, "At least one surrogate is needed"),
+    "a number for surrogates": ({"surrogates": 3}, "Surrogates are losses"),
+    "short starts": ({"starts": np.zeros((1, 3))}, r"4 finite parameters.*shape \(1, 3\)"),
+    "infinite starts": ({"starts": np.full((1, 4), np.inf)}, "4 finite parameters"),
+    "too large a fraction": ({"validation_fraction": 1.0}, "validation_fraction"),
+    "no calls": ({"max_metric_calls": 0}, "max_metric_calls"),
+    "negative verbosity": ({"verbose": -1}, "verbose"),
+}
+
+
+@pytest.mark.parametrize("mistake", SETTINGS)
+def test_bad_settings_are_refused(mistake):
+    change, match = SETTINGS[mistake]
+    refused(clone(CLASSIFIER).set_params(**change), GOOD, match)
+
+
+SCORES = {
+    "short y": ((X, Y[1:]), {}, "inconsistent numbers of samples"),
+    "unknown label": ((X, Y + 1), {}, "never seen in training"),
+    "fewer features": ((X[:, :2], Y), {}, "X has 2 features"),
+    "negative weight": ((X, Y, -np.ones(N)), {}, "Negative values"),
+    "short groups": ((X, Y), {"groups": GROUPS[1:]}, "groups must have one value"),
+}
+
+
+@pytest.mark.parametrize("mistake", SCORES)
+def test_a_bad_score_is_refused(mistake):
+    rows, columns, match = SCORES[mistake]
+    fitted = clone(CLASSIFIER).fit(X, Y)
+    with pytest.raises(ValueError, match=match):
+        fitted.score(*rows, **columns)
+
+
+def test_nothing_is_predicted_before_a_fit():
+    with pytest.raises(ValueError, match="not fitted yet"):
+        clone(CLASSIFIER).predict(X)
+
+
+def test_the_metric_is_not_asked_before_all_is_checked():
+    def never(y_true, y_pred, amount):
+        raise AssertionError("asked too early")
+
+    estimator = clone(CLASSIFIER).set_params(metric=never, greater_is_better=True)
+    call = {**GOOD, "side": {"amount": np.ones(N)}, "X_val": X, "y_val": Y}
+    refused(estimator, call, "needs the column.s. amount")
