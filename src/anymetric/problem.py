@@ -109,8 +109,11 @@ class Problem:
     def linearise(self, theta: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the profile and its ``(K, p)`` Jacobian by the parameters."""
         scores = self.scores(theta)
-        slopes = self.profiler.slopes(scores)
-        return self.profiler.values(scores), self.model.pullback(self.train.X, theta, slopes)
+        return self.profiler.values(scores), self.jacobian(theta, scores)
+
+    def jacobian(self, theta: NDArray[Any], scores: Floats) -> NDArray[np.float64]:
+        """Return the ``(K, p)`` Jacobian of the profile at parameters with these scores."""
+        return self.model.pullback(self.train.X, theta, self.profiler.slopes(scores))
 
     def excess(
         self, theta: NDArray[Any], target: NDArray[np.float64]

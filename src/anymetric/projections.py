@@ -299,10 +299,12 @@ class GaussNewton:
             if gap <= stop:
                 break
             trial = theta - damped_step(jacobian[active], over[active], damping)
-            excess = np.maximum(problem.profile(trial) - target, 0.0)
+            scores = problem.scores(trial)
+            reached = problem.profiler.values(scores)
+            excess = np.maximum(reached - target, 0.0)
             if excess @ excess < over @ over:
                 theta, damping = trial, max(damping / 10.0, 1e-12)
-                profile, jacobian = problem.linearise(theta)
+                profile, jacobian = reached, problem.jacobian(theta, scores)
             else:
                 damping *= 10.0
                 if damping > 1e12:

@@ -75,20 +75,10 @@ class Tuned:
 
         `watch` stays in this process: of runs elsewhere it hears when they are done.
         """
-        cells = [Cell(step, sigma) for sigma in self.sigmas for step in self.steps]
-        share = None if ledger.max_calls is None else int(ledger.left) // len(cells)
-        (child,) = rng.spawn(1)
         apart = effective_n_jobs(self.n_jobs) > 1
-        problem, live = ledger.problem, None if apart else watch
         runs: list[Solution] = []
         try:
-            # Until the first step is taken nothing depends on its length.
-            known = self._known(ledger, starts, child) if share is None else {}
-            jobs = (
-                delayed(cell.run)(self.descent, problem, share, starts, child, live, known)
-                for cell in cells
-            )
-            finished = Parallel(n_jobs=self.n_jobs, return_as="generator")(jobs)
+            finished = self._runs(ledger, starts, rng, None if apart else watch)
             for run in finished:
                 ledger.calls += run.calls
                 runs.append(run)
@@ -103,6 +93,26 @@ class Tuned:
                 error.best = replace(best_of(runs, ledger.calls), status=Status.FAILED)
             raise
         return best_of(runs, ledger.calls)
+
+    def _runs(
+        self,
+        ledger: Ledger,
+        starts: Sequence[NDArray[np.float64]],
+        rng: np.random.Generator,
+        watch: Watcher | None,
+    ) -> Generator[Solution, None, None]:
+        """Return the runs of the grid as they are done, in its order."""
+        cells = [Cell(step, sigma) for sigma in self.sigmas for step in self.steps]
+        share = None if ledger.max_calls is None else int(ledger.left) // len(cells)
+        (child,) = rng.spawn(1)
+        # Until the first step is taken nothing depends on its length.
+        known = self._known(ledger, starts, child) if share is None else {}
+        jobs = (
+            delayed(cell.run)(self.descent, ledger.problem, share, starts, child, watch, known)
+            for cell in cells
+        )
+        runs: Generator[Solution, None, None] = Parallel(self.n_jobs, return_as="generator")(jobs)
+        return runs
 
     def _known(
         self, ledger: Ledger, starts: Sequence[NDArray[np.float64]], rng: np.random.Generator

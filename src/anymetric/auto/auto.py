@@ -33,6 +33,8 @@ from anymetric.solution import Solution, Status, Turn
 
 Floats64 = NDArray[np.float64]
 Watcher = Callable[[Turn], bool | None]
+# The best of some forty candidates looks better than it is by up to this many standard errors.
+LUCK = 3.0
 # Fewer judging rows than this cannot choose at all.
 FEWEST = 50
 
@@ -223,7 +225,7 @@ class Auto:
         pooled = bench.jury(placed.trust, self.replicates, rng)
         again = self._choose([rejudged(j, pooled) for j in choice.judged]).placed(bench, jury)
         excess = again.verdict(jury).replicates - placed.verdict(jury).replicates
-        return again if excess.mean() <= excess.std() else placed
+        return again if excess.mean() <= LUCK * excess.std() else placed
 
 
 @dataclass(frozen=True, eq=False)
