@@ -50,6 +50,12 @@ def estimator(request):
     return clone(request.param)
 
 
+@pytest.fixture(params=[QUICK, "auto"], ids=["descent", "auto"])
+def either(request, estimator):
+    """An estimator with either way of training."""
+    return estimator.set_params(method=request.param)
+
+
 def test_a_fit_has_all_it_promises(estimator):
     fitted = estimator.fit(X, Y)
     assert fitted is estimator
@@ -139,56 +145,56 @@ def test_score_takes_weights_groups_and_columns():
     assert value == pytest.approx(expected)
 
 
-def test_a_seed_makes_a_fit_repeatable(estimator):
-    one, two = clone(estimator).fit(X, Y), clone(estimator).fit(X, Y)
+def test_a_seed_makes_a_fit_repeatable(either):
+    one, two = clone(either).fit(X, Y), clone(either).fit(X, Y)
     np.testing.assert_array_equal(one.coef_, two.coef_)
 
 
 @pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame], ids=["pandas", "polars"])
-def test_frames_are_arrays_with_names(estimator, frame):
+def test_frames_are_arrays_with_names(either, frame):
     names = [f"x{i}" for i in range(X.shape[1])]
     wide = frame(dict(zip(names, X.T, strict=True)))
     series = pd.Series if frame is pd.DataFrame else pl.Series
     side = frame({"amount": AMOUNT})
-    named = clone(estimator).fit(wide, series(Y), groups=series(GROUPS), side=side)
-    plain = clone(estimator).fit(X, Y, groups=GROUPS, side={"amount": AMOUNT})
+    named = clone(either).fit(wide, series(Y), groups=series(GROUPS), side=side)
+    plain = clone(either).fit(X, Y, groups=GROUPS, side={"amount": AMOUNT})
     assert named.feature_names_in_.tolist() == names
     np.testing.assert_allclose(named.coef_, plain.coef_, rtol=1e-9)
     np.testing.assert_allclose(named.predict(wide), plain.predict(X), rtol=1e-9)
 
 
 @pytest.mark.parametrize("container", [sparse.csr_matrix, sparse.csc_array, sparse.coo_array])
-def test_sparse_is_dense(estimator, container):
+def test_sparse_is_dense(either, container):
     thin = np.where(np.abs(X) > 0.7, X, 0.0)
-    dense = clone(estimator).fit(thin, Y)
-    held = clone(estimator).fit(container(thin), Y)
+    dense = clone(either).fit(thin, Y)
+    held = clone(either).fit(container(thin), Y)
     np.testing.assert_allclose(held.coef_, dense.coef_, rtol=1e-6, atol=1e-9)
     np.testing.assert_allclose(held.predict(container(thin)), dense.predict(thin), rtol=1e-6)
 
 
-def test_single_precision_is_kept_and_good_enough(estimator):
-    narrow, wide = clone(estimator).fit(X.astype(np.float32), Y), clone(estimator).fit(X, Y)
+def test_single_precision_is_kept_and_good_enough(either):
+    narrow, wide = clone(either).fit(X.astype(np.float32), Y), clone(either).fit(X, Y)
     assert narrow.cost_ == pytest.approx(wide.cost_, abs=0.05)
 
 
-def test_pickle_keeps_everything(estimator):
-    fitted = estimator.fit(X, Y)
+def test_pickle_keeps_everything(either):
+    fitted = either.fit(X, Y)
     again = pickle.loads(pickle.dumps(fitted))
     np.testing.assert_array_equal(again.predict(X_VAL), fitted.predict(X_VAL))
     assert again.score(X_VAL, Y_VAL) == fitted.score(X_VAL, Y_VAL)
     assert again.status_ is fitted.status_
 
 
-def test_a_notebook_shows_it(estimator):
-    assert type(estimator).__name__ in estimator._repr_html_()
-    assert "status_" in vars(estimator.fit(X, Y))
-    assert type(estimator).__name__ in estimator._repr_html_()
+def test_a_notebook_shows_it(either):
+    assert type(either).__name__ in either._repr_html_()
+    assert "status_" in vars(either.fit(X, Y))
+    assert type(either).__name__ in either._repr_html_()
 
 
-def test_it_works_in_a_pipeline_and_a_search(estimator):
-    pipeline = make_pipeline(StandardScaler(), estimator)
-    name = type(estimator).__name__.lower()
-    scoring = scorer(estimator.metric)
+def test_it_works_in_a_pipeline_and_a_search(either):
+    pipeline = make_pipeline(StandardScaler(), either)
+    name = type(either).__name__.lower()
+    scoring = scorer(either.metric)
     search = GridSearchCV(
         pipeline, {f"{name}__fit_intercept": [True, False]}, cv=3, scoring=scoring
     ).fit(X, Y)

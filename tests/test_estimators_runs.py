@@ -33,6 +33,8 @@ EVERY = pytest.mark.parametrize(
     "estimator", [CLASSIFIER, RANKER, REGRESSOR], ids=lambda e: type(e).__name__
 )
 
+EITHER = pytest.mark.parametrize("method", [QUICK, "auto"], ids=["descent", "auto"])
+
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(160, 4))
 NOISY = X @ np.arange(1.0, 5.0) / 4 + RNG.normal(size=160)
@@ -73,6 +75,15 @@ def test_every_call_of_the_users_metric_is_counted(estimator, method, budget):
     assert (fitted.status_ is Status.BUDGET) == (budget is not None)
 
 
+@EVERY
+@pytest.mark.parametrize("budget", [None, 1000])
+def test_every_call_of_the_default_method_is_counted(estimator, budget):
+    fitted = with_metric(estimator, Counted())
+    fitted.set_params(method="auto", max_metric_calls=budget).fit(X, Y)
+    assert fitted.n_metric_calls_ == fitted.metric.calls
+    assert budget is None or fitted.n_metric_calls_ <= budget
+
+
 def test_a_budget_too_small_for_a_grid_is_refused():
     with pytest.raises(ValueError, match="must allow one look at a starting model"):
         clone(CLASSIFIER).set_params(method=GRID, max_metric_calls=3).fit(X, Y)
@@ -105,8 +116,9 @@ def test_a_failing_metric_says_where_and_leaves_the_best_model(answer, call):
 
 
 @EVERY
-def test_every_estimator_survives_a_failing_metric(estimator):
-    estimator = with_metric(estimator, Counted(60, float("inf")))
+@EITHER
+def test_every_estimator_survives_a_failing_metric(estimator, method):
+    estimator = with_metric(estimator, Counted(60, float("inf"))).set_params(method=method)
     with pytest.raises(MetricError) as caught:
         estimator.fit(X, Y)
     assert np.all(np.isfinite(caught.value.best.predict(X)))
@@ -132,7 +144,17 @@ def test_a_metric_that_fails_at_far_thresholds_only_is_trained_for():
     assert fitted.validation_score_ > np.mean(Y)
 
 
-def test_a_metric_cannot_harm_its_arguments():
+def test_a_metric_without_an_answer_for_constants_is_trained_for():
+    def correlation(y_true, y_pred):
+        with np.errstate(invalid="ignore"):
+            return np.corrcoef(y_true, y_pred)[0, 1]
+
+    fitted = with_metric(REGRESSOR, correlation).fit(X, NOISY)
+    assert fitted.validation_score_ > 0.5
+
+
+@EITHER
+def test_a_metric_cannot_harm_its_arguments(method):
     def vandal(y_true, y_pred, groups, amount, X, sample_weight):
         value = np.mean(y_true == y_pred)
         for array in (y_true, y_pred, groups, amount, X, sample_weight):
@@ -145,8 +167,8 @@ def test_a_metric_cannot_harm_its_arguments():
     arrays = {"X": X, "y": Y, "groups": GROUPS, "sample_weight": np.ones(160)}
     side = {"amount": np.arange(160.0)}
     kept = {name: array.copy() for name, array in arrays.items()}
-    harmed = with_metric(CLASSIFIER, vandal).fit(**arrays, side=side)
-    spared = with_metric(CLASSIFIER, gentle).fit(**arrays, side=side)
+    harmed = with_metric(CLASSIFIER, vandal).set_params(method=method).fit(**arrays, side=side)
+    spared = with_metric(CLASSIFIER, gentle).set_params(method=method).fit(**arrays, side=side)
     for name, array in arrays.items():
         np.testing.assert_array_equal(array, kept[name])
     np.testing.assert_array_equal(side["amount"], np.arange(160.0))
@@ -175,18 +197,21 @@ def test_the_models_unit_is_not_the_metrics():
 
 
 @EVERY
+@EITHER
 @pytest.mark.parametrize("factor", [1e-6, 1e4])
-def test_the_unit_of_a_feature_does_not_matter(estimator, factor):
+def test_the_unit_of_a_feature_does_not_matter(estimator, method, factor):
     units = np.array([1.0, factor, 1.0, 1.0 / factor])
-    plain, scaled = clone(estimator).fit(X, Y), clone(estimator).fit(X * units, Y)
+    plain = clone(estimator).set_params(method=method).fit(X, Y)
+    scaled = clone(plain).fit(X * units, Y)
     np.testing.assert_allclose(scaled.coef_ * units, plain.coef_, rtol=1e-6, atol=1e-9)
 
 
 @pytest.mark.parametrize("metric", ["r2", "mean_absolute_error", "mean_squared_error"])
 @pytest.mark.parametrize("intercept", [True, False])
-def test_the_unit_of_the_target_does_not_matter(metric, intercept):
+@EITHER
+def test_the_unit_of_the_target_does_not_matter(metric, intercept, method):
     offset = 1e3 if intercept else 0.0
-    plain = clone(REGRESSOR).set_params(metric=metric, fit_intercept=intercept)
+    plain = clone(REGRESSOR).set_params(metric=metric, fit_intercept=intercept, method=method)
     large = clone(plain).fit(X, 1e6 * NOISY + offset)
     plain.fit(X, NOISY)
     np.testing.assert_allclose(large.coef_, 1e6 * plain.coef_, rtol=1e-6)
@@ -255,17 +280,18 @@ SHAPES = {
 
 
 @EVERY
+@EITHER
 @pytest.mark.filterwarnings("ignore:The surrogates are nearly collinear")
 @pytest.mark.parametrize("shape", SHAPES)
-def test_odd_shapes_give_bounded_models(estimator, shape):
+def test_odd_shapes_give_bounded_models(estimator, method, shape):
     rows, y = SHAPES[shape]
-    fitted = clone(estimator).fit(rows, y)
+    fitted = clone(estimator).set_params(method=method).fit(rows, y)
     scale = np.maximum(rows.std(axis=0), 1e-12 * np.abs(rows).max() + 1e-9)
     assert np.max(np.abs(fitted.coef_ * scale)) < 100.0
     assert np.all(np.isfinite(fitted.predict(rows)))
 
 
-@pytest.mark.parametrize("method", ["descent", QUICK], ids=["default", "quick"])
+@pytest.mark.parametrize("method", ["descent", "auto", QUICK], ids=["descent", "auto", "quick"])
 def test_separable_data_are_separated_with_bounded_weights(method):
     fitted = clone(CLASSIFIER).set_params(method=method).fit(X, X[:, 0] > 0.1)
     assert fitted.score(X, X[:, 0] > 0.1) > 0.97

@@ -7,7 +7,7 @@ from fractions import Fraction
 from functools import partial
 from types import ModuleType
 
-from joblib.externals import cloudpickle
+import cloudpickle
 import joblib
 import numpy as np
 import pytest

@@ -49,3 +49,6 @@ def import_extra(module: str, *, needed_by: str, extra: str) -> Any:
             raise
         message = f"{needed_by} needs {package}: pip install 'anymetric[{extra}]'."
         raise MissingExtra(message, name=package) from error
+    except OSError as error:
+        message = f"{needed_by} needs {package}, which is installed but cannot be loaded: {error}"
+        raise MissingExtra(message, name=package) from error

@@ -5,12 +5,20 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from anymetric.auto.average import Judged, agreeing, lifted, slice_worth, votes
+from anymetric.auto.average import (
+    Judged,
+    agreeing,
+    average,
+    lifted,
+    slice_worth,
+    spread,
+    votes,
+)
 from anymetric.auto.domain import domain_weights, label_weights
 from anymetric.auto.jury import (
     CallingJury,
@@ -21,7 +29,12 @@ from anymetric.auto.jury import (
     replicate_weights,
 )
 from anymetric.auto.pool import Candidate, Kitchen, Recipe
-from anymetric.auto.recipes import classifier_recipes, cluster_recipes, regressor_recipes
+from anymetric.auto.recipes import (
+    classifier_recipes,
+    cluster_recipes,
+    few_recipes,
+    regressor_recipes,
+)
 from anymetric.auto.trust import Bench
 from anymetric.data import Data
 from anymetric.ledger import BudgetSpent, Ledger, Probe
@@ -79,6 +92,10 @@ class Auto:
     True
     """
 
+    # For the door: rows judge by turns, and no starting models are asked for.
+    cross_fits: ClassVar[bool] = True
+    takes_starts: ClassVar[bool] = False
+
     replicates: int = 100
     use_validation: Literal["auto", False] = "auto"
     clusters: bool = True
@@ -131,10 +148,11 @@ class Auto:
             raise TypeError(f"Auto trains linear models; got {type(problem.model).__name__}.")
         loss = as_loss("squared" if problem.labels is None else "logistic")
         train = problem.train
-        if problem.valid is train:
+        if problem.valid is train and not few(problem):
             train = train.take(np.arange(0))
         kitchen = Kitchen.build(problem.model, train, problem.valid, loss, rng)
-        weights = replicate_weights(len(problem.valid), self.replicates, rng)
+        n = len(problem.valid)
+        weights = np.ones((n, 1)) if few(problem) else replicate_weights(n, self.replicates, rng)
         if isinstance(problem.metric, DecisionMetric) and problem.model.intercept:
             return kitchen, CountedJury(
                 DecisionJury.build(problem.metric, problem.valid, weights), ledger
@@ -157,6 +175,9 @@ class Auto:
         domain: Floats64 | None,
         rng: np.random.Generator,
     ) -> Iterator[Recipe]:
+        if few(problem):
+            yield from few_recipes(kitchen, problem.labels is None)
+            return
         use = self.use_validation == "auto" and len(problem.valid) >= FEWEST
         if problem.labels is None:
             yield from regressor_recipes(kitchen, domain, use)
@@ -178,7 +199,7 @@ class Auto:
     ) -> Solution:
         """Average by votes, place the threshold, and say what each slice was worth."""
         problem = ledger.problem
-        choice = self._choose(judged)
+        choice = self._choose(judged, problem)
         if self.pooled and domain is not None and isinstance(jury, CountedJury):
             choice = self._pooled(problem, kitchen, jury.inner, choice, domain, rng)
         mean, shift = choice.mean, choice.shift
@@ -194,14 +215,17 @@ class Auto:
         worth = slice_worth(problem, mean.recipe)
         return Solution(best, status, (*turns, best), ledger.calls, settings, worth)
 
-    def _choose(self, judged: list[Judged]) -> Choice:
+    def _choose(self, judged: list[Judged], problem: Problem) -> Choice:
         """Return the candidates' shares, and the mean of those that agree."""
         replicates = np.stack([j.tuned.replicates for j in judged], axis=1)
         share = votes(replicates)
         if not self.averaged:
             share = np.eye(len(judged))[int(np.argmin(replicates.mean(axis=0)))]
         share = agreeing(share, [j.candidate.valid for j in judged])
-        return Choice(judged, share, Judged.average(judged, share).candidate)
+        sizes = [1.0 for _ in judged]
+        if problem.labels is not None:
+            sizes = [spread(j.candidate.valid, problem.valid.weights) for j in judged]
+        return Choice(judged, share, average(judged, share, sizes))
 
     def _pooled(
         self,
@@ -223,7 +247,8 @@ class Auto:
             return placed
         # Rows that can be trusted may tell the candidates apart better too.
         pooled = bench.jury(placed.trust, self.replicates, rng)
-        again = self._choose([rejudged(j, pooled) for j in choice.judged]).placed(bench, jury)
+        anew = [rejudged(j, pooled) for j in choice.judged]
+        again = self._choose(anew, problem).placed(bench, jury)
         excess = again.verdict(jury).replicates - placed.verdict(jury).replicates
         return again if excess.mean() <= LUCK * excess.std() else placed
 
@@ -252,6 +277,11 @@ def rejudged(judged: Judged, jury: DecisionJury) -> Judged:
     """Let a jury of both samples tune and judge a candidate anew."""
     candidate = judged.candidate
     return Judged(candidate, jury.tune(np.concatenate([candidate.valid, candidate.train])))
+
+
+def few(problem: Problem) -> bool:
+    """Return whether there is one sample, and too small a one to judge by turns."""
+    return problem.valid is problem.train and len(problem.valid) < FEWEST
 
 
 def single_best(

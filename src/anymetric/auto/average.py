@@ -27,11 +27,9 @@ class Judged:
     Examples
     --------
     >>> import numpy as np
-    >>> one = Candidate(
-    ...     Recipe("one", np.ones(1)), np.array([2.0, 0.0]), np.ones(1), np.array([-2.0, 2.0])
-    ... )
-    >>> Judged.average([Judged(one, Tuned(1.0, 0.0, np.zeros(1)))], np.ones(1)).candidate.theta
-    array([1. , 0.5])
+    >>> one = Candidate(Recipe("one", np.ones(1)), np.zeros(2), np.ones(1), np.array([-2.0, 2.0]))
+    >>> Judged(one, Tuned(1.0, 0.0, np.zeros(1))).scores.tolist()
+    [-1.0, 3.0]
     """
 
     candidate: Candidate
@@ -43,26 +41,57 @@ class Judged:
         here = Probe(theta, problem.profile(theta), self.tuned.cost)
         return Turn(number, 0, here, here.profile, calls=calls, seconds=time.perf_counter() - began)
 
-    @classmethod
-    def average(cls, judged: Sequence[Judged], share: Floats64) -> Judged:
-        """Return the mean of the shifted scores, each divided by its spread."""
-        theta, train, valid, rows, own = 0.0, 0.0, 0.0, 0.0, 0.0
-        validation = None
-        for one, weight in zip(judged, share, strict=True):
-            if weight == 0.0:
-                continue
-            c, size = one.candidate, weight / spread(one.candidate.valid)
-            theta = theta + size * lifted(c.theta, one.tuned.shift)
-            train = train + size * (c.train + one.tuned.shift)
-            valid = valid + size * (c.valid + one.tuned.shift)
-            rows = rows + weight * (1.0 - c.recipe.share) * unit(c.recipe.train)
-            own = own + weight * c.recipe.share
-            if c.recipe.valid is not None:
-                part = weight * c.recipe.share * unit(c.recipe.valid)
-                validation = part if validation is None else validation + part
-        recipe = Recipe("average", np.asarray(rows), validation, float(own))
-        mean = Candidate(recipe, np.asarray(theta), np.asarray(train), np.asarray(valid))
-        return cls(mean, Tuned(0.0, np.nan, np.zeros(0)))
+    @property
+    def scores(self) -> Floats64:
+        """The judging rows' scores at the candidate's threshold."""
+        return self.candidate.valid + self.tuned.shift
+
+
+def average(judged: Sequence[Judged], share: Floats64, sizes: Sequence[float]) -> Candidate:
+    """Return the mean candidate by shares, each brought to the mean size first.
+
+    Parameters
+    ----------
+    judged : sequence of Judged
+    share : array
+        Sums to one.
+    sizes : sequence of float
+        How widely each candidate's scores spread; ones where the scores are in a unit of their
+        own, as in regression.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> recipe = Recipe("one", np.ones(1))
+    >>> one = Candidate(recipe, np.array([2.0, 0.0]), np.ones(1), np.array([-2.0, 2.0]))
+    >>> average([Judged(one, Tuned(1.0, 0.0, np.zeros(1)))], np.ones(1), [2.0]).theta.tolist()
+    [2.0, 1.0]
+    """
+    kept = [(j, w, w / size) for j, w, size in zip(judged, share, sizes, strict=True) if w > 0.0]
+    scale = float(share @ np.asarray(sizes))
+    theta = sum(part * lifted(j.candidate.theta, j.tuned.shift) for j, _, part in kept)
+    train = sum(part * (j.candidate.train + j.tuned.shift) for j, _, part in kept)
+    valid = sum(part * j.scores for j, _, part in kept)
+    recipe = mixture([(j.candidate.recipe, w) for j, w, _ in kept])
+    return Candidate(
+        recipe, scale * np.asarray(theta), scale * np.asarray(train), scale * np.asarray(valid)
+    )
+
+
+def mixture(recipes: Sequence[tuple[Recipe, float]]) -> Recipe:
+    """Return the recipe whose row weights are the mean of these.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> both = Recipe("both", np.ones(1), np.ones(2), share=0.4)
+    >>> mixture([(Recipe("one", np.ones(1)), 0.5), (both, 0.5)]).share
+    0.2
+    """
+    rows = sum(w * (1.0 - recipe.share) * unit(recipe.train) for recipe, w in recipes)
+    own = [w * r.share * unit(r.valid) for r, w in recipes if r.valid is not None]
+    share = sum(w * recipe.share for recipe, w in recipes)
+    return Recipe("average", np.asarray(rows), np.asarray(sum(own)) if own else None, float(share))
 
 
 def votes(replicates: Floats64) -> Floats64:
@@ -116,16 +145,17 @@ def alike(one: Floats64, two: Floats64) -> float:
     return float(a @ b) / length if length > 0.0 else 0.0
 
 
-def spread(scores: Floats64) -> float:
-    """Return the standard deviation of scores; one if they are all the same.
+def spread(scores: Floats64, weights: Floats64) -> float:
+    """Return the weighted standard deviation of scores; one if they are all the same.
 
     Examples
     --------
     >>> import numpy as np
-    >>> spread(np.array([1.0, 1.0])), spread(np.array([-2.0, 2.0]))
+    >>> spread(np.array([1.0, 1.0]), np.ones(2)), spread(np.array([-2.0, 2.0]), np.ones(2))
     (1.0, 2.0)
     """
-    size = float(scores.std())
+    mean = np.average(scores, weights=weights)
+    size = float(np.sqrt(np.average((scores - mean) ** 2, weights=weights)))
     return size if size > 0.0 else 1.0
 
 
@@ -155,7 +185,7 @@ def slice_worth(problem: Problem, recipe: Recipe) -> dict[str, float]:
 
     The judging rows are one more entry if they trained too.
     """
-    rows = recipe.train if problem.valid is not problem.train else recipe.valid
+    rows = recipe.train if recipe.train.sum() > 0.0 else recipe.valid
     worth: dict[str, float] = {}
     if rows is not None and len(rows) == len(problem.train):
         members = problem.profiler.members(len(problem.train))

@@ -123,7 +123,7 @@ class Kitchen:
         data = self.train if recipe.valid is None else self.both
         rows = mixed(recipe)
         objective = WeightedLoss(
-            self.model, data, loss, rows, recipe.strength * concentration(rows)
+            self.model, data, loss, rows, recipe.strength * concentration(rows, data.weights)
         )
         theta = minimise(objective, theta, tolerance=1e-7)
         scores = np.asarray(self.model.scores(self.valid.X, theta), dtype=np.float64)
@@ -194,13 +194,15 @@ def mixed(recipe: Recipe) -> Floats64:
     return np.concatenate([(1.0 - recipe.share) * train, recipe.share * valid])
 
 
-def concentration(rows: Floats64) -> float:
-    """Return one over the effective number of rows.
+def concentration(rows: Floats64, weights: Floats64) -> float:
+    """Return one over the effective number of rows; a row of weight two counts as two.
 
     Examples
     --------
     >>> import numpy as np
-    >>> concentration(np.full(4, 0.25))
+    >>> concentration(np.full(4, 0.25), np.ones(4))
+    0.25
+    >>> concentration(np.array([0.5, 0.25, 0.25]), np.array([2.0, 1.0, 1.0]))
     0.25
     """
-    return float(rows @ rows / rows.sum() ** 2)
+    return float(np.sum(rows**2 / weights) / rows.sum() ** 2)

@@ -37,7 +37,7 @@ def classifier_recipes(
         yield from alone(kitchen, "all", STRENGTHS)
         return
     bases = {"train": train.weights}
-    if concentration(domain) * len(domain) > 1.0 / ALIKE:
+    if concentration(domain, np.ones(len(domain))) * len(domain) > 1.0 / ALIKE:
         bases["train like valid"] = train.weights * domain
         bases["train rather like valid"] = train.weights * np.sqrt(domain)
     for name, rows in bases.items():
@@ -57,6 +57,17 @@ def classifier_recipes(
             yield Recipe(
                 f"{name} + valid {share:.2g}, balanced", evened(train.y, rows), balanced, share
             )
+
+
+def few_recipes(kitchen: Kitchen, regression: bool) -> Iterator[Recipe]:
+    """Yield the two plainest recipes: all that a handful of rows can choose between."""
+    train = kitchen.train
+    if regression:
+        yield Recipe("squared, few rows", train.weights, strength=1.0)
+        yield Recipe("huber, few rows", train.weights, strength=1.0, loss=Huber(0.5))
+        return
+    yield Recipe("few rows", train.weights)
+    yield Recipe("few rows, balanced", class_balance(train))
 
 
 def alone(kitchen: Kitchen, name: str, strengths: tuple[float, ...]) -> Iterator[Recipe]:

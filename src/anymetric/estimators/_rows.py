@@ -8,6 +8,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
+from anymetric.auto.auto import FEWEST
 from anymetric.data import Data
 from anymetric.estimators._columns import check_known, side_columns
 from anymetric.estimators._holdout import hold_out
@@ -55,6 +56,19 @@ class TakesRows:
         check_known(train.side, columns)
         self.validation_ = f"{len(y)} validation rows were given."
         return Data(as_matrix(X), y, None, columns)
+
+    def _by_turns(self, data):
+        """Let all rows train and judge: the method sees to it that none judges its own model."""
+        self.validation_ = (
+            f"No validation data was given: the {len(data)} rows judge by turns, each a model "
+            "that it did not train."
+        )
+        if len(data) < FEWEST:
+            self.validation_ = (
+                f"No validation data was given, and {len(data)} rows are too few to judge by "
+                "turns: they judge the models that they trained."
+            )
+        return data, data
 
     def _held_out(self, data, rng):
         """Split the training rows in two, or use them twice if they are few."""

@@ -14,6 +14,7 @@ from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from anymetric import starts
+from anymetric.auto import Auto
 from anymetric.descent import Descent
 from anymetric.estimators._columns import side_columns
 from anymetric.estimators._learned import learned_weights, warn_if_collinear
@@ -31,6 +32,7 @@ from anymetric.solution import Solution, Status, Turn
 from anymetric.tuning import Tuned
 
 METHODS = {
+    "auto": lambda n_jobs: Auto(),
     "descent": lambda n_jobs: Descent(
         turns=60,
         step=0.1,
@@ -68,7 +70,7 @@ class MetricEstimator(TakesRows, CallbackSupportMixin, BaseEstimator):
         metric,
         *,
         surrogates="auto",
-        method="descent",
+        method="auto",
         greater_is_better=None,
         starts=0,
         standardize=True,
@@ -120,8 +122,9 @@ class MetricEstimator(TakesRows, CallbackSupportMixin, BaseEstimator):
             Further columns that the metric takes by name. In a search, a data frame: it can be
             split.
         X_val, y_val, groups_val, side_val : optional
-            The rows that judge. Without them some training rows are held out, evenly from each
-            class, and `validation_` says so.
+            The rows that judge. Without them the rows judge by turns, each a model that it did
+            not train (``method="auto"``), or some are held out, evenly from each class;
+            `validation_` says which.
 
         Returns
         -------
@@ -133,7 +136,8 @@ class MetricEstimator(TakesRows, CallbackSupportMixin, BaseEstimator):
         if X_val is None and y_val is None:
             if groups_val is not None or side_val is not None:
                 raise ValueError("groups_val or side_val was given without X_val and y_val.")
-            train, valid = self._held_out(given, rng)
+            by_turns = getattr(self._method(), "cross_fits", False)
+            train, valid = self._by_turns(given) if by_turns else self._held_out(given, rng)
         else:
             train = given
             valid = self._given_valid(X_val, y_val, side_val, groups_val, given)
@@ -151,7 +155,7 @@ class MetricEstimator(TakesRows, CallbackSupportMixin, BaseEstimator):
         """Run the method: the one step that another way of training replaces."""
         method = self._method()
         ledger = Ledger(problem, self.max_metric_calls)
-        begun = self._starts(ledger, rng)
+        begun = self._starts(ledger, rng) if getattr(method, "takes_starts", True) else []
         progress = Progress(self, method, len(begun))
         solution = None
         try:
@@ -199,6 +203,8 @@ class MetricEstimator(TakesRows, CallbackSupportMixin, BaseEstimator):
 
     def _method(self):
         """Return the part that runs the problem."""
+        if not hasattr(self, "method"):  # another way of training, which overrides `_run`
+            return None
         if isinstance(self.method, str):
             if self.method not in METHODS:
                 raise ValueError(
@@ -236,7 +242,7 @@ class MetricEstimator(TakesRows, CallbackSupportMixin, BaseEstimator):
         self.validation_score_ = float(problem.metric.value(solution.cost))
         self.status_ = solution.status
         self.history_ = solution.history
-        self.weights_ = learned_weights(problem, solution.best)
+        self.weights_ = solution.worth or learned_weights(problem, solution.best)
         self.settings_ = solution.settings
         self.n_metric_calls_ = solution.calls
         warn_if_collinear(problem, solution.theta)

@@ -76,7 +76,7 @@ class MetricClassifier(ClassifierMixin, MetricEstimator):
         metric="accuracy",
         *,
         surrogates="auto",
-        method="descent",
+        method="auto",
         greater_is_better=None,
         starts=0,
         standardize=True,

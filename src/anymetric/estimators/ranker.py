@@ -44,7 +44,7 @@ max_metric_calls, n_jobs, verbose, random_state
         metric="average_precision",
         *,
         surrogates="auto",
-        method="descent",
+        method="auto",
         greater_is_better=None,
         starts=0,
         standardize=True,

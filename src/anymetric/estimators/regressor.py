@@ -11,8 +11,12 @@ from anymetric import starts
 from anymetric.estimators._rows import real
 from anymetric.estimators._shell import MetricEstimator
 from anymetric.estimators._units import InUnit, Unit, unit_of
-from anymetric.losses import Lp
+from anymetric.losses import Huber
+from anymetric.metrics import MetricError
 from anymetric.surrogates import lp_family
+
+# Outliers pull no harder than an error of a fifth of what least squares leaves.
+ROBUST = Huber(0.2)
 
 # A gain smaller than this share of what a constant costs is rounding.
 NOTHING = 1e-8
@@ -63,7 +67,7 @@ n_jobs, verbose, random_state
         metric="r2",
         *,
         surrogates="auto",
-        method="descent",
+        method="auto",
         greater_is_better=None,
         starts=0,
         standardize=True,
@@ -130,9 +134,15 @@ n_jobs, verbose, random_state
 
     def _run(self, problem, rng):
         solution = super()._run(problem, rng)
+        if min(turn.cost for turn in solution.turns) < solution.cost:
+            return solution  # chosen by something else than its cost
         if self.max_metric_calls is not None and solution.calls >= self.max_metric_calls:
             return solution
-        constant = abs(float(problem.judge.costs(np.zeros(len(problem.valid)))))
+        solution = replace(solution, calls=solution.calls + 1)
+        try:
+            constant = abs(float(problem.judge.costs(np.zeros(len(problem.valid)))))
+        except MetricError:  # a correlation, for instance, has no answer there
+            return solution
         return earliest(solution, NOTHING * constant)
 
     def _coefficients(self, problem, theta):
@@ -147,7 +157,7 @@ n_jobs, verbose, random_state
         return starts.plain(problem, "squared")
 
     def _plain_starts(self, ledger):
-        return [self._plainest(ledger.problem), starts.plain(ledger.problem, Lp(1.2))]
+        return [self._plainest(ledger.problem), starts.plain(ledger.problem, ROBUST)]
 
     def _set_coefficients(self, weights, offset):
         self.coef_ = weights
@@ -160,4 +170,4 @@ def earliest(solution, slack):
     Rows that a model fits exactly leave nothing but rounding to choose by: the plain model stays.
     """
     first = next(turn for turn in solution.turns if turn.cost <= solution.cost + slack)
-    return replace(solution, best=first, calls=solution.calls + 1)
+    return replace(solution, best=first)

@@ -91,7 +91,7 @@ def fit(
     --------
     >>> import numpy as np
     >>> H = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
-    >>> fit(H, H @ [2.0, -1.0], nonnegative=True).gradient.tolist()
+    >>> fit(H, H @ [2.0, -1.0], nonnegative=True).gradient.round(9).tolist()
     [1.5, 0.0]
     """
     if intercept:

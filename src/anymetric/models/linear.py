@@ -124,7 +124,7 @@ class Linear:
         Examples
         --------
         >>> import numpy as np
-        >>> Linear().hessian(np.array([[2.0], [1.0]]), np.array([1.0, 3.0])).tolist()
+        >>> Linear().hessian(np.array([[2.0], [1.0]]), np.array([1.0, 3.0])).round(9).tolist()
         [[7.0, 5.0], [5.0, 4.0]]
         """
         if sparse.issparse(X):
