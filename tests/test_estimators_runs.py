@@ -338,6 +338,14 @@ def test_post_shift_of_a_users_function_is_the_ready_mades():
     assert own.history_[0]["cost"] == pytest.approx(ready.history_[0]["cost"] - 1.0)
 
 
+def test_post_shift_of_a_users_function_is_not_dear():
+    rows = np.tile(X, (8, 1)) + 1e-3 * RNG.normal(size=(1280, 4))
+    fitted = with_metric(CLASSIFIER, Counted()).fit(X, Y, X_val=rows, y_val=np.tile(Y, 8))
+    assert fitted.history_[0]["calls"] <= 1 + 200 + 1
+    frugal = with_metric(CLASSIFIER, Counted()).set_params(max_metric_calls=100)
+    assert frugal.fit(X, Y).history_[0]["calls"] <= 1 + 25 + 1
+
+
 def test_a_starting_models_weights_are_those_of_the_loss_it_minimises():
     balanced = clone(CLASSIFIER).set_params(metric="balanced_accuracy", starts=0).fit(X, Y)
     assert sum(balanced.weights_.values()) == pytest.approx(1.0)

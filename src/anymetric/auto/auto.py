@@ -48,6 +48,8 @@ Floats64 = NDArray[np.float64]
 Watcher = Callable[[Turn], bool | None]
 # The best of some forty candidates looks better than it is by up to this many standard errors.
 LUCK = 3.0
+# Replicates of a metric that must be called for each of them.
+CALLED = 40
 # Fewer judging rows than this cannot choose at all.
 FEWEST = 50
 
@@ -157,7 +159,7 @@ class Auto:
             return kitchen, CountedJury(
                 DecisionJury.build(problem.metric, problem.valid, weights), ledger
             )
-        return kitchen, CallingJury.build(ledger, weights)
+        return kitchen, CallingJury.build(ledger, weights[:, :CALLED])
 
     def _domain(self, problem: Problem, kitchen: Kitchen) -> Floats64 | None:
         """Return how much each training row looks like the judging rows; None if they are one."""

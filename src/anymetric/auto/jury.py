@@ -204,12 +204,18 @@ class CallingJury:
         """Look at evenly spaced thresholds, then closer around the best."""
         if not self.ledger.problem.metric.decides:
             return self.judge(scores)
-        levels = np.quantile(scores, np.linspace(0.02, 0.98, self.thresholds))
-        shifts = np.unique(np.append(-levels, 0.0))
-        costs = self.ledger.ask(self.ledger.problem.judge, scores[:, np.newaxis] + shifts)
-        shift = float(shifts[np.argmin(costs)])
+        ranks = np.linspace(0.0, 1.0, self.thresholds + 2)[1:-1]
+        shifts = np.unique(np.append(-np.quantile(scores, ranks), 0.0))
+        best = self._lowest(scores, shifts)
+        closer = np.linspace(shifts[max(best - 1, 0)], shifts[min(best + 1, len(shifts) - 1)], 10)
+        closer = np.append(closer[1:-1], shifts[best])
+        shift = float(closer[self._lowest(scores, closer)])
         judged = self.judge(scores + shift)
         return Tuned(shift, judged.cost, judged.replicates)
+
+    def _lowest(self, scores: Floats64, shifts: Floats64) -> int:
+        judge = self.ledger.problem.judge
+        return int(np.argmin(self.ledger.ask(judge, scores[:, np.newaxis] + shifts)))
 
     def judge(self, scores: Floats64) -> Tuned:
         """Ask the metric for the rows and for each replicate."""
@@ -229,14 +235,27 @@ def bind_replicate(
     labels: tuple[object, object] | None,
 ) -> tuple[NDArray[np.intp] | None, BoundMetric] | None:
     """Bind a metric to one replicate; None if the replicate lacks what the metric needs."""
-    rows = None
-    if counted:
-        # A function knows no weights: rows are drawn in proportion to them.
-        edges = np.cumsum(weights) / weights.sum()
-        rows = np.searchsorted(edges, (np.arange(len(data)) + 0.5) / len(data)).astype(np.intp)
-        data = data.take(rows)
-    w = None if counted else data.weights * weights
+    if not counted:
+        w = data.weights * weights
+        return None, metric.bind(data.y, weights=w, side=data.side, labels=labels, X=data.X)
+    # A function knows no weights: rows are drawn in proportion to them.
+    edges = np.cumsum(weights) / weights.sum()
+    rows = np.searchsorted(edges, (np.arange(len(data)) + 0.5) / len(data)).astype(np.intp)
+    side = {name: column[rows] for name, column in data.side.items()}
+    X = data.X[rows] if reads_features(metric) else None
     try:
-        return rows, metric.bind(data.y, weights=w, side=data.side, labels=labels, X=data.X)
+        return rows, metric.bind(data.y[rows], side=side, labels=labels, X=X)
     except ValueError:
         return None
+
+
+def reads_features(metric: Metric) -> bool:
+    """Return whether a user's metric asks for X itself, which a replicate must then copy.
+
+    Examples
+    --------
+    >>> from anymetric.metrics import as_metric
+    >>> reads_features(as_metric(lambda y_true, y_pred, X: 0.0, greater_is_better=True))
+    True
+    """
+    return isinstance(metric, FunctionMetric) and "X" in (*metric.asks, *metric.takes)

@@ -15,7 +15,7 @@ from anymetric.estimators._columns import side_columns
 from anymetric.metrics import as_metric
 
 
-def scorer(metric, *, greater_is_better=None):
+def scorer(metric, *, greater_is_better=None) -> MetricScorer:
     """Return a scikit-learn scorer for the metric: greater is better, whatever its direction.
 
     It takes `sample_weight`, `groups` and `side`, which metadata routing can bring: ask with

@@ -80,7 +80,7 @@ class MetricEstimator(TakesRows, CallbackSupportMixin, BaseEstimator):
         n_jobs=None,
         verbose=0,
         random_state=None,
-    ):
+    ) -> None:
         self.metric = metric
         self.surrogates = surrogates
         self.method = method
@@ -255,7 +255,7 @@ class MetricEstimator(TakesRows, CallbackSupportMixin, BaseEstimator):
         product = self._checked(X) @ self.coef_.ravel() + np.ravel(self.intercept_)[0]
         return np.asarray(product, dtype=np.float64)
 
-    def score(self, X, y, sample_weight=None, *, groups=None, side=None):
+    def score(self, X, y, sample_weight=None, *, groups=None, side=None) -> float:
         """Return the metric itself, in its own direction.
 
         Parameters

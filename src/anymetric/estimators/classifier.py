@@ -86,7 +86,7 @@ class MetricClassifier(ClassifierMixin, MetricEstimator):
         n_jobs=None,
         verbose=0,
         random_state=None,
-    ):
+    ) -> None:
         super().__init__(
             metric,
             surrogates=surrogates,
@@ -102,7 +102,7 @@ class MetricClassifier(ClassifierMixin, MetricEstimator):
             random_state=random_state,
         )
 
-    def decision_function(self, X):
+    def decision_function(self, X) -> np.ndarray:
         """Return the scores: positive for ``classes_[1]``.
 
         Parameters
@@ -115,7 +115,7 @@ class MetricClassifier(ClassifierMixin, MetricEstimator):
         """
         return self._scores(X)
 
-    def predict(self, X):
+    def predict(self, X) -> np.ndarray:
         """Return the predicted labels.
 
         Parameters

@@ -54,7 +54,7 @@ max_metric_calls, n_jobs, verbose, random_state
         n_jobs=None,
         verbose=0,
         random_state=None,
-    ):
+    ) -> None:
         super().__init__(
             metric,
             surrogates=surrogates,
@@ -70,7 +70,7 @@ max_metric_calls, n_jobs, verbose, random_state
             random_state=random_state,
         )
 
-    def predict(self, X):
+    def predict(self, X) -> np.ndarray:
         """Return the scores: rows to be put first have the highest.
 
         Parameters

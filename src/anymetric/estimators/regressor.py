@@ -77,7 +77,7 @@ n_jobs, verbose, random_state
         n_jobs=None,
         verbose=0,
         random_state=None,
-    ):
+    ) -> None:
         super().__init__(
             metric,
             surrogates=surrogates,
@@ -93,7 +93,7 @@ n_jobs, verbose, random_state
             random_state=random_state,
         )
 
-    def predict(self, X):
+    def predict(self, X) -> np.ndarray:
         """Return the predictions.
 
         Parameters
