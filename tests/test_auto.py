@@ -286,3 +286,42 @@ def test_one_sample_is_cross_fitted(rng):
     in_sample = float(problem.cost(solution.theta))
     assert solution.cost < 0.5
     assert abs(solution.cost - in_sample) < 0.2
+
+
+def test_a_constant_metric_is_flat_and_keeps_the_plain_model(rng):
+    constant = metric(lambda y_true, y_pred: 0.25, greater_is_better=False)
+    data = blobs(rng, n=200)
+    parts = data.take(np.arange(100)), data.take(np.arange(100, 200))
+    problem = Problem(parts[0], per_class("logistic"), constant, parts[1], Linear(), (0, 1))
+    solution = Auto().run(Ledger(problem), [], rng)
+    assert solution.status is Status.FLAT
+    assert solution.settings["candidates"][0]["votes"] == 1.0
+
+
+@pytest.mark.parametrize("limit", [20, 60, 200])
+def test_a_users_function_is_never_called_more_often_than_allowed(limit, rng):
+    calls = []
+
+    @metric(greater_is_better=True)
+    def own(y_true, y_pred):
+        calls.append(1)
+        return np.mean(y_true == y_pred)
+
+    data = blobs(rng, n=400)
+    parts = data.take(np.arange(200)), data.take(np.arange(200, 400))
+    problem = Problem(parts[0], per_class("logistic"), own, parts[1], Linear(), (0, 1))
+    solution = Auto().run(Ledger(problem, limit), [], rng)
+    assert len(calls) == solution.calls <= limit
+    assert solution.cost < -0.7
+
+
+def test_a_metric_that_needs_somebody_flagged_is_never_asked_about_nobody(rng):
+    @metric(greater_is_better=True)
+    def strict_precision(y_true, y_pred):
+        assert y_pred.any()
+        return np.mean(y_true[y_pred == 1])
+
+    data = blobs(rng, n=400, positives=0.05)
+    parts = data.take(np.arange(200)), data.take(np.arange(200, 400))
+    problem = Problem(parts[0], per_class("logistic"), strict_precision, parts[1], Linear(), (0, 1))
+    assert Auto(replicates=5).run(Ledger(problem), [], rng).cost < 0.0

@@ -48,8 +48,8 @@ Floats64 = NDArray[np.float64]
 Watcher = Callable[[Turn], bool | None]
 # The best of some forty candidates looks better than it is by up to this many standard errors.
 LUCK = 3.0
-# Replicates of a metric that must be called for each of them.
-CALLED = 40
+# Thresholds and replicates of a metric that must be called for each of them.
+CALLS = 24, 40
 # Fewer judging rows than this cannot choose at all.
 FEWEST = 50
 
@@ -137,7 +137,9 @@ class Auto:
             raise
         if not judged:
             raise ValueError(f"max_metric_calls must allow one candidate; got {ledger.max_calls}.")
-        if ledger.left < jury.price:
+        if flat(judged):
+            status = Status.FLAT
+        if ledger.left < jury.price or status is Status.FLAT:
             chosen = single_best(problem, judged, turns, ledger, status)
             assert chosen is not None
             return chosen
@@ -159,7 +161,8 @@ class Auto:
             return kitchen, CountedJury(
                 DecisionJury.build(problem.metric, problem.valid, weights), ledger
             )
-        return kitchen, CallingJury.build(ledger, weights[:, :CALLED])
+        thresholds, replicates = affordable(ledger.max_calls)
+        return kitchen, CallingJury.build(ledger, weights[:, :replicates], thresholds)
 
     def _domain(self, problem: Problem, kitchen: Kitchen) -> Floats64 | None:
         """Return how much each training row looks like the judging rows; None if they are one."""
@@ -279,6 +282,27 @@ def rejudged(judged: Judged, jury: DecisionJury) -> Judged:
     """Let a jury of both samples tune and judge a candidate anew."""
     candidate = judged.candidate
     return Judged(candidate, jury.tune(np.concatenate([candidate.valid, candidate.train])))
+
+
+def affordable(max_calls: int | None) -> tuple[int, int]:
+    """Return thresholds and replicates for a candidate, so that a budget allows a dozen.
+
+    Examples
+    --------
+    >>> affordable(None), affordable(200), affordable(20)
+    ((24, 40), (8, 7), (4, 2))
+    """
+    if max_calls is None:
+        return CALLS
+    each = max_calls // 12
+    thresholds = min(max(each // 2, 4), CALLS[0])
+    return thresholds, min(max(each - thresholds - 1, 2), CALLS[1])
+
+
+def flat(judged: list[Judged]) -> bool:
+    """Return whether no candidate, threshold or replicate changes the cost."""
+    costs = np.concatenate([np.append(j.tuned.replicates, j.tuned.cost) for j in judged])
+    return bool(np.all(costs == costs[0]))
 
 
 def few(problem: Problem) -> bool:

@@ -21,6 +21,8 @@ from anymetric.metrics import (
 )
 
 Floats64 = NDArray[np.float64]
+# With so many thresholds or more, some are kept for a closer look around the best.
+REFINED = 12
 # Thresholds looked at in a sweep with replicates: finer than any replicate can tell apart.
 LEVELS = 256
 
@@ -204,14 +206,28 @@ class CallingJury:
         """Look at evenly spaced thresholds, then closer around the best."""
         if not self.ledger.problem.metric.decides:
             return self.judge(scores)
-        ranks = np.linspace(0.0, 1.0, self.thresholds + 2)[1:-1]
-        shifts = np.unique(np.append(-np.quantile(scores, ranks), 0.0))
+        shifts = self._shifts(scores)
         best = self._lowest(scores, shifts)
-        closer = np.linspace(shifts[max(best - 1, 0)], shifts[min(best + 1, len(shifts) - 1)], 10)
-        closer = np.append(closer[1:-1], shifts[best])
-        shift = float(closer[self._lowest(scores, closer)])
+        shift = float(shifts[best])
+        if self.thresholds >= REFINED:
+            beside = shifts[max(best - 1, 0)], shifts[min(best + 1, len(shifts) - 1)]
+            closer = np.append(np.linspace(*beside, 10)[1:-1], shift)
+            shift = float(closer[self._lowest(scores, closer)])
         judged = self.judge(scores + shift)
         return Tuned(shift, judged.cost, judged.replicates)
+
+    def _shifts(self, scores: Floats64) -> Floats64:
+        """Return shifts that flag evenly spread shares of the rows, and about the base rate.
+
+        None flags nobody or everybody: many a metric is undefined there.
+        """
+        rate = float(np.mean(self.ledger.problem.valid.y > 0.0))
+        spread = max(self.thresholds - 3, 1)
+        shares = [*np.linspace(0.0, 1.0, spread + 2)[1:-1], *(rate * np.array([0.5, 1.0, 2.0]))]
+        shifts = np.append(-np.quantile(scores, 1.0 - np.clip(shares, 0.0, 1.0)), 0.0)
+        return np.array(
+            [s for s in np.unique(shifts) if 0 < np.sum(scores + s > 0) < len(scores)] or [0.0]
+        )
 
     def _lowest(self, scores: Floats64, shifts: Floats64) -> int:
         judge = self.ledger.problem.judge
