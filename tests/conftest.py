@@ -2,8 +2,12 @@
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_limits
 
 from anymetric.data import Data
+
+# Tests run side by side: threads of theirs would wait for each other.
+threadpool_limits(limits=1)
 
 
 @pytest.fixture

@@ -5,39 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from importlib.util import find_spec
-from inspect import signature
 from typing import Any, Literal
 
-import numpy as np
-from numpy.typing import NDArray
-
 from anymetric import baselines
-from anymetric.datasets import Dataset
 from anymetric.estimators import MetricClassifier, MetricRanker
 from anymetric.metrics import FBeta, MacroByGroup
+from anymetric.paper.methods import Answer
 
 from .samples import Parts, groups_of, side_of
 from .tasks import Task
 
 Kind = Literal["ours", "linear", "nonlinear", "oracle"]
-
-
-@dataclass(frozen=True, eq=False)
-class Answer:
-    """A fitted estimator: scores for any sample, and the looks at the metric that it took."""
-
-    estimator: Any
-
-    @property
-    def calls(self) -> float:
-        """Metric calls; not a number where nobody counted."""
-        return float(getattr(self.estimator, "n_metric_calls_", np.nan))
-
-    def scores(self, sample: Dataset) -> NDArray[np.float64]:
-        """Return the scores; a method that shifts by group is told the groups."""
-        score = getattr(self.estimator, "decision_function", self.estimator.predict)
-        told = {"groups": groups_of(sample)} if "groups" in signature(score).parameters else {}
-        return np.asarray(score(sample.X, **told), dtype=np.float64)
 
 
 def always(task: Task) -> bool:

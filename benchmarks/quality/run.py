@@ -5,16 +5,15 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Collection, Iterable, Sequence
-from difflib import get_close_matches
-from fnmatch import fnmatchcase
 from pathlib import Path
-from statistics import median
 
 from joblib import Parallel, delayed
 
+from anymetric.paper.progress import Progress, chosen, seeds
+
 from .cells import work
 from .methods import METHODS
-from .store import Cell, Row, Store
+from .store import Cell, Store
 from .table import report
 from .tasks import TASKS
 
@@ -60,27 +59,6 @@ def parser() -> argparse.ArgumentParser:
     return line
 
 
-def seeds(text: str) -> list[int]:
-    """Read ``0-4`` as 0, 1, 2, 3, 4 and ``0,3`` as 0 and 3."""
-    found: list[int] = []
-    for part in text.split(","):
-        first, _, last = part.partition("-")
-        found.extend(range(int(first), int(last or first) + 1))
-    return found
-
-
-def chosen(patterns: Iterable[str], names: Collection[str], what: str) -> list[str]:
-    """Return the names that match a pattern, in their own order; each pattern must match."""
-    matched: set[str] = set()
-    for pattern in patterns:
-        hits = {name for name in names if fnmatchcase(name, pattern)}
-        if not hits:
-            near = ", ".join(get_close_matches(pattern, names, n=4, cutoff=0.3)) or ", ".join(names)
-            raise ValueError(f"No {what} is called {pattern!r}. Did you mean {near}?")
-        matched |= hits
-    return [name for name in names if name in matched]
-
-
 def asked_for(tasks: Iterable[str], methods: Iterable[str], numbers: Collection[int]) -> list[Cell]:
     """Return the cells that make sense, seed by seed so that early results show all tasks."""
     pairs = [
@@ -99,56 +77,8 @@ def run(cells: list[Cell], store: Store, *, jobs: int = 1, again: bool = False) 
         print(f"{method} is left out: {METHODS[method].needs} is not here.", file=sys.stderr)
     done = set() if again else store.done()
     todo = [cell for cell in cells if cell not in done and cell.method not in absent]
-    progress = Progress(todo, store, jobs)
+    progress = Progress(todo, store.rows().values(), jobs)
     pool = Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)
     for row in pool(delayed(work)(cell, store, again) for cell in todo):
         progress.tell(row)
     return progress.failed
-
-
-class Progress:
-    """Tells each finished cell, and how long the others may take."""
-
-    def __init__(self, todo: list[Cell], store: Store, jobs: int) -> None:
-        self.todo = set(todo)
-        self.total = len(todo)
-        self.jobs = max(jobs, 1)
-        self.seen = [row for row in store.rows().values() if row.good]
-        self.finished = self.failed = 0
-
-    def tell(self, row: Row) -> None:
-        """Print a line for a finished cell."""
-        self.finished += 1
-        self.todo.discard(row.cell)
-        self.failed += not row.good
-        self.seen += [row] if row.good else []
-        outcome = f"cost {row.cost:.4f}, {row.seconds:.1f} s" if row.good else row.error
-        print(
-            f"[{self.finished}/{self.total}] {row.task} {row.method} seed {row.seed}: {outcome}; "
-            f"about {duration(self.left())} left",
-            file=sys.stderr,
-            flush=True,
-        )
-
-    def left(self) -> float:
-        """Return the seconds that the rest should take, going by cells of the same kind."""
-        by_pair, by_method = self._medians(2), self._medians(1)
-        usual = median(row.seconds for row in self.seen) if self.seen else 1.0
-        seconds = (
-            by_pair.get((cell.method, cell.task), by_method.get((cell.method,), usual))
-            for cell in self.todo
-        )
-        return sum(seconds) / self.jobs
-
-    def _medians(self, depth: int) -> dict[tuple[str, ...], float]:
-        seconds: dict[tuple[str, ...], list[float]] = {}
-        for row in self.seen:
-            seconds.setdefault((row.method, row.task)[:depth], []).append(row.seconds)
-        return {key: median(values) for key, values in seconds.items()}
-
-
-def duration(seconds: float) -> str:
-    """Say a time as people do: 40 s, 12 min, 3.5 h."""
-    if seconds < 100:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"

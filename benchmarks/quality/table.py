@@ -9,6 +9,8 @@ from statistics import mean, median, stdev
 import numpy as np
 from scipy.stats import rankdata
 
+from anymetric.paper.tables import markdown
+
 from .methods import METHODS
 from .store import Row
 from .tasks import TASKS
@@ -138,14 +140,3 @@ def number(value: float | list[float], form: str) -> str:
 def bold(text: str, if_: bool) -> str:
     """Put a text in bold if asked to."""
     return f"**{text}**" if if_ else text
-
-
-def markdown(header: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
-    """Return a table with columns wide enough to be read as they are."""
-    table = [list(header), *map(list, lines)]
-    widths = [max(len(line[k]) for line in table) for k in range(len(header))]
-    padded = [
-        [text.ljust(width) for text, width in zip(line, widths, strict=True)] for line in table
-    ]
-    rule = ["-" * width for width in widths]
-    return "\n".join(f"| {' | '.join(line)} |" for line in [padded[0], rule, *padded[1:]])

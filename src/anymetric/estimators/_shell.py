@@ -12,6 +12,7 @@ from sklearn.callback import CallbackSupportMixin
 from sklearn.utils import check_consistent_length, check_random_state
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from threadpoolctl import threadpool_limits
 
 from anymetric import starts
 from anymetric.auto import Auto
@@ -94,6 +95,8 @@ class MetricEstimator(TakesRows, CallbackSupportMixin, BaseEstimator):
         self.verbose = verbose
         self.random_state = random_state
 
+    # Threads that wait for each other cost twentyfold on a busy machine; one never waits.
+    @threadpool_limits.wrap(limits=1)
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(
         self,

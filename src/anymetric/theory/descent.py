@@ -34,8 +34,9 @@ class Bound:
 def smoothness(*, curvature: float) -> float:
     """Return the least beta with which every bound here holds, from psi's greatest curvature.
 
-    The proofs read "beta-smooth" in two ways: the gradient is beta^2-Lipschitz in Theorem 2 and
-    Lemma 8 (part 3), beta-Lipschitz in Lemma 4, Lemma 8 (part 2) and Corollary 2. The larger of
+    The proofs read "beta-smooth" in two ways: the gradient is beta^2-Lipschitz in Theorem 1 and in
+    the bias of Gaussian smoothing, beta-Lipschitz in Lemma 3, in the variance of Gaussian smoothing
+    and in the corollary for a non-smooth psi. The larger of
     ``curvature`` and its root serves both.
 
     >>> smoothness(curvature=4.0), smoothness(curvature=0.25)
@@ -46,7 +47,7 @@ def smoothness(*, curvature: float) -> float:
 
 
 def descent_settings(*, beta: float, T: int) -> Descent:
-    """Return step ``1/beta^2`` and projection accuracy ``1/(beta^2 T)`` (Theorem 2, Algorithm 1).
+    """Return step ``1/beta^2`` and projection accuracy ``1/(beta^2 T)`` (Theorem 1, Algorithm 1).
 
     >>> descent_settings(beta=2.0, T=100)
     Descent(beta=2.0, eta=0.25, accuracy=0.0025)
@@ -79,7 +80,7 @@ def stationarity_bound(
     T: int,
     kappa: float,
 ) -> Bound:
-    """Bound the least expected squared gradient norm of T turns (Theorem 2, for 0 <= psi <= 1).
+    """Bound the least expected squared gradient norm of T turns (Theorem 1, for 0 <= psi <= 1).
 
     ``kappa`` is the gradient estimate's expected squared error. ``stated`` is
     ``C (beta/sqrt(T) + sqrt(kappa) + sqrt(L) kappa^(1/4))``, ``C = K L (gamma (G + L/beta^2) +

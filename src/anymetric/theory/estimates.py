@@ -40,7 +40,7 @@ class TwoStepSettings:
 def finite_difference_error(
     *, sigma: float, K: int, L: float, beta: float, slack: float, m: int
 ) -> float:
-    """Bound the expected squared error of Algorithm 2 at any sigma (proof of Lemma 3).
+    """Bound the expected squared error of Algorithm 2 at any sigma (proof of Lemma 2).
 
     It is the last display of the proof, in which every constant is a number: with a beta from
     `smoothness` it holds as it stands.
@@ -54,7 +54,7 @@ def finite_difference_error(
 
 
 def finite_difference_settings(*, K: int, L: float, beta: float, slack: float, m: int) -> Settings:
-    """Return ``sigma = sqrt(slack) / (sqrt(K) beta^2)`` for Algorithm 2 (Lemma 3).
+    """Return ``sigma = sqrt(slack) / (sqrt(K) beta^2)`` for Algorithm 2 (Lemma 2).
 
     ``stated`` is ``L^2 K / m + slack K^2 beta^2``. At this sigma the proof's slack term is
     ``16 slack K^2 beta^4``; `balanced_sigma`, which falls with beta and not beta^2, has the power
@@ -86,7 +86,7 @@ def interpolation_error(
 ) -> float:
     """Bound the squared error of Algorithm 3 at any sigma, once m is large enough.
 
-    The tail bound at the end of the proof of Lemma 4 is
+    The tail bound at the end of the proof of Lemma 3 is
     ``sigma Phi K^(9/2) log(d)^2 beta + G slack / (sigma^2 Phi^2)`` for the norm; this is its
     square. For one or two parameters log(d) is taken as 1.
 
@@ -110,7 +110,7 @@ def interpolation_settings(
 ) -> Settings:
     """Return sigma and m for Algorithm 3, with a bound that fails at most ``delta`` of the time.
 
-    Lemma 4 as the appendix restates it: ``sigma = G^(1/3) slack^(1/3) / (Phi K^(3/2)
+    Lemma 3 as the appendix restates it: ``sigma = G^(1/3) slack^(1/3) / (Phi K^(3/2)
     log(d)^(2/3) beta^(1/3))``, ``m = G^4 K^9 log(d)^4 beta^2 log(K/delta) / slack^2``. ``stated``
     is ``G^(1/3) slack^(1/3) K^3 log(d)^(4/3) beta^(2/3)`` for the squared norm; the proof ends with
     that number, twice, for the norm, so that ``error = (2 stated)^2``. log(d) is as in
@@ -154,7 +154,7 @@ def truncated_error(*, error: float, K: int, L: float, delta: float = 0.05) -> f
 def two_step_error(
     *, sigma_1: float, sigma_2: float, K: int, L: float, slack: float, m: int
 ) -> float:
-    """Bound the expected squared error of Algorithm 4 at any widths (proof of Lemma 11).
+    """Bound the expected squared error of Algorithm 4 at any widths (proof of Lemma 5).
 
     It is the last display of the proof. The constant C in its first term has no number there (it
     is that of Lemma 12, part 3) and is taken as one.
@@ -169,7 +169,7 @@ def two_step_error(
 
 
 def two_step_settings(*, K: int, L: float, sigma_1: float, slack: float, m: int) -> TwoStepSettings:
-    """Return ``sigma_2 = sqrt(sigma_1 / (K^(3/2) L))`` for Algorithm 4 (Lemma 11).
+    """Return ``sigma_2 = sqrt(sigma_1 / (K^(3/2) L))`` for Algorithm 4 (Lemma 5).
 
     ``stated`` is ``L^(7/4) K^(13/8) / (m sigma_1^(1/4)) + L K^(5/2) slack^2 / sigma_1``. It leaves
     out the proof's bias, which at this sigma_2 is ``L (K+3)^3 / (2 sqrt(K) sigma_1)`` however many
