@@ -15,6 +15,7 @@ from anymetric.auto.average import (
     agreeing,
     average,
     lifted,
+    loss_worth,
     slice_worth,
     spread,
     votes,
@@ -47,7 +48,7 @@ from anymetric.solution import Solution, Status, Turn
 Floats64 = NDArray[np.float64]
 Watcher = Callable[[Turn], bool | None]
 # The best of some forty candidates looks better than it is by up to this many standard errors.
-LUCK = 3.0
+LUCK = 2.0
 # Thresholds and replicates of a metric that must be called for each of them.
 CALLS = 24, 40
 # Fewer judging rows than this cannot choose at all.
@@ -217,7 +218,7 @@ class Auto:
             "trust": choice.trust,
             "error": float(verdict.replicates.std()),
         }
-        worth = slice_worth(problem, mean.recipe)
+        worth = worth_of(problem, choice.judged, choice.share, mean.recipe)
         return Solution(best, status, (*turns, best), ledger.calls, settings, worth)
 
     def _choose(self, judged: list[Judged], problem: Problem) -> Choice:
@@ -317,9 +318,17 @@ def single_best(
     if not judged:
         return None
     k = int(np.argmin([j.tuned.cost for j in judged]))
-    settings = {"candidates": ballot(judged, np.eye(len(judged))[k]), "trust": 0.0}
-    worth = slice_worth(problem, judged[k].candidate.recipe)
+    share = np.eye(len(judged))[k]
+    settings = {"candidates": ballot(judged, share), "trust": 0.0}
+    worth = worth_of(problem, judged, share, judged[k].candidate.recipe)
     return Solution(turns[k], status, tuple(turns), ledger.calls, settings, worth)
+
+
+def worth_of(
+    problem: Problem, judged: list[Judged], share: Floats64, recipe: Recipe
+) -> dict[str, float]:
+    """Return what each loss was worth in a regression, else what each slice was."""
+    return loss_worth(judged, share) if problem.labels is None else slice_worth(problem, recipe)
 
 
 def ballot(judged: list[Judged], share: Floats64) -> list[dict[str, object]]:

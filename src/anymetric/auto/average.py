@@ -14,6 +14,7 @@ from anymetric.auto.pool import Candidate, Recipe
 from anymetric.ledger import Probe
 from anymetric.problem import Problem
 from anymetric.solution import Turn
+from anymetric.surrogates import Sliced, Slices
 
 Floats64 = NDArray[np.float64]
 # Candidates whose scores are less alike than this point elsewhere: their mean points nowhere.
@@ -183,14 +184,34 @@ def unit(rows: Floats64) -> Floats64:
 def slice_worth(problem: Problem, recipe: Recipe) -> dict[str, float]:
     """Return the part of the whole weight that each slice of the training rows had.
 
-    The judging rows are one more entry if they trained too.
+    The slices are the surrogates' own where those share out the rows, else the classes. The
+    judging rows are one more entry if they trained too.
     """
     rows = recipe.train if recipe.train.sum() > 0.0 else recipe.valid
     worth: dict[str, float] = {}
     if rows is not None and len(rows) == len(problem.train):
-        members = problem.profiler.members(len(problem.train))
-        worth = dict(zip(problem.names, np.asarray(members @ rows).tolist(), strict=True))
+        for slice_ in shared_out(problem):
+            worth[slice_.name] = float(rows[slice_.mask(problem.train)].sum())
     if problem.valid is not problem.train and recipe.share > 0.0:
         worth["validation rows"] = recipe.share
     total = sum(worth.values())
     return {name: value / total for name, value in worth.items()} if total > 0 else worth
+
+
+def shared_out(problem: Problem) -> list[Sliced]:
+    """Return slices of which every training row belongs to exactly one."""
+    own = [s for s in problem.profiler.surrogates if isinstance(s, Sliced)]
+    if len(own) == len(problem.profiler):
+        times = sum(s.mask(problem.train).astype(int) for s in own)
+        if np.all(times == 1):
+            return own
+    return Slices("logistic", ("class",)).expand(problem.train)
+
+
+def loss_worth(judged: Sequence[Judged], share: Floats64) -> dict[str, float]:
+    """Return what each loss was worth, for candidates that differ in their loss."""
+    worth: dict[str, float] = {}
+    for one, weight in zip(judged, share, strict=True):
+        name = "squared" if one.candidate.recipe.loss is None else one.candidate.recipe.loss.name
+        worth[name] = worth.get(name, 0.0) + float(weight)
+    return worth

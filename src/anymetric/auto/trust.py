@@ -17,7 +17,7 @@ Floats64 = NDArray[np.float64]
 # From full trust down to none: the last is as good as the judging rows alone.
 LEVELS_OF_TRUST = (1.0, 0.3, 0.1, 1e-9)
 # Trust is withdrawn where its cost is this many standard errors above the lowest.
-SURE = 1.5
+SURE = 1.0
 
 
 @dataclass(frozen=True, eq=False)

@@ -56,12 +56,6 @@ class Profiler:
             return self.parts[0].values(scores)
         return np.concatenate([part.values(scores) for part in self.parts], -1)[..., self.order]
 
-    def members(self, rows: int) -> sparse.csr_array:
-        """Return a ``(K, rows)`` matrix of ones where a row belongs to a surrogate's slice."""
-        slopes = self.slopes(np.zeros(rows))
-        ones = np.ones_like(slopes.data)
-        return sparse.csr_array((ones, slopes.indices, slopes.indptr), shape=slopes.shape)
-
     def slopes(self, scores: Floats) -> sparse.csr_array:
         """Return the ``(K, n)`` derivatives of the profile by the scores."""
         if len(self.parts) == 1:
