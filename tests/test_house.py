@@ -23,7 +23,7 @@ LAYERS = (
     {"ledger"},
     {"gradients", "projections", "solvers", "theory", "starts"},
     {"solution"},
-    {"descent", "tuning", "frontier", "auto"},
+    {"descent", "diagnosis", "tuning", "frontier", "auto"},
     {"estimators"},
     {"datasets"},
     {"baselines", "report"},

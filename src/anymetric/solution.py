@@ -117,6 +117,20 @@ class Turn:
 class Solution:
     """The best turn of a run by cost, why the run ended, and all its turns.
 
+    Attributes
+    ----------
+    best : Turn
+    status : Status
+    turns : tuple of Turn
+    calls : int
+        Metric calls of the whole run.
+    settings : dict
+        What the method chose or measured on the way.
+    worth : dict or None
+        What each surrogate or slice counted for, where the method says so itself.
+    rows : array or None
+        The learned weight of every training row, where the method has one, summing to one.
+
     Examples
     --------
     >>> import numpy as np
@@ -132,6 +146,7 @@ class Solution:
     calls: int = 0
     settings: dict[str, Any] = field(default_factory=dict)
     worth: dict[str, float] | None = None
+    rows: NDArray[np.float64] | None = field(default=None, repr=False)
 
     @property
     def theta(self) -> NDArray[np.float64]:

@@ -16,6 +16,7 @@ from anymetric.auto.average import (
     average,
     lifted,
     loss_worth,
+    row_weights,
     slice_worth,
     spread,
     votes,
@@ -217,9 +218,11 @@ class Auto:
             "candidates": ballot(choice.judged, choice.share),
             "trust": choice.trust,
             "error": float(verdict.replicates.std()),
+            **measured(judged, verdict),
         }
         worth = worth_of(problem, choice.judged, choice.share, mean.recipe)
-        return Solution(best, status, (*turns, best), ledger.calls, settings, worth)
+        rows = row_weights(problem, mean.recipe)
+        return Solution(best, status, (*turns, best), ledger.calls, settings, worth, rows)
 
     def _choose(self, judged: list[Judged], problem: Problem) -> Choice:
         """Return the candidates' shares, and the mean of those that agree."""
@@ -321,7 +324,24 @@ def single_best(
     share = np.eye(len(judged))[k]
     settings = {"candidates": ballot(judged, share), "trust": 0.0}
     worth = worth_of(problem, judged, share, judged[k].candidate.recipe)
-    return Solution(turns[k], status, tuple(turns), ledger.calls, settings, worth)
+    rows = row_weights(problem, judged[k].candidate.recipe)
+    return Solution(turns[k], status, tuple(turns), ledger.calls, settings, worth, rows)
+
+
+def measured(judged: list[Judged], verdict: Tuned) -> dict[str, float]:
+    """Return the gain over the plain candidate, its error, and the optimism of choosing.
+
+    The optimism is how much lower a replicate's winner looks in that replicate than over all.
+    """
+    replicates = np.stack([j.tuned.replicates for j in judged], axis=1)  # (B, C)
+    costs = np.array([j.tuned.cost for j in judged])
+    gain = replicates[:, 0] - verdict.replicates
+    winner = np.argmin(replicates, axis=1)
+    return {
+        "gain": float(gain.mean()),
+        "gain_error": float(gain.std()),
+        "optimism": float(np.mean(costs[winner] - replicates.min(axis=1))),
+    }
 
 
 def worth_of(

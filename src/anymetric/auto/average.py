@@ -198,6 +198,13 @@ def slice_worth(problem: Problem, recipe: Recipe) -> dict[str, float]:
     return {name: value / total for name, value in worth.items()} if total > 0 else worth
 
 
+def row_weights(problem: Problem, recipe: Recipe) -> Floats64 | None:
+    """Return the learned weight of every training row; None if none of them trained."""
+    if problem.valid is problem.train and recipe.valid is not None:
+        return recipe.valid
+    return recipe.train if recipe.train.sum() > 0.0 else None
+
+
 def shared_out(problem: Problem) -> list[Sliced]:
     """Return slices of which every training row belongs to exactly one."""
     own = [s for s in problem.profiler.surrogates if isinstance(s, Sliced)]

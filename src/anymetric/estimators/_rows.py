@@ -40,6 +40,7 @@ class TakesRows:
         )
         data = Data(as_matrix(X), y, weights, columns)
         kept = np.flatnonzero(weights > 0)
+        self._given_rows = len(data), kept
         data = data if len(kept) == len(data) else data.take(kept)
         self._check_target(data)
         return data
@@ -77,6 +78,7 @@ class TakesRows:
         )
         if len(judge) == len(data):
             return data, data
+        self._given_rows = self._given_rows[0], self._given_rows[1][train]
         return data.take(train), data.take(judge)
 
 

@@ -16,7 +16,9 @@ from threadpoolctl import threadpool_limits
 
 from anymetric import starts
 from anymetric.auto import Auto
+from anymetric.data import Data
 from anymetric.descent import Descent
+from anymetric.diagnosis import diagnose
 from anymetric.estimators._columns import side_columns
 from anymetric.estimators._learned import learned_weights, warn_if_collinear
 from anymetric.estimators._progress import Progress
@@ -248,7 +250,24 @@ class MetricEstimator(TakesRows, CallbackSupportMixin, BaseEstimator):
         self.weights_ = solution.worth or learned_weights(problem, solution.best)
         self.settings_ = solution.settings
         self.n_metric_calls_ = solution.calls
+        self._unpack_rows(problem, solution)
         warn_if_collinear(problem, solution.theta)
+
+    def _unpack_rows(self, problem, solution):
+        """Write the learned loss as `sample_weight` and `class_weight` for other learners."""
+        n, kept = self.__dict__.pop("_given_rows", (0, None))
+        for name in ("sample_weight_", "class_weight_"):
+            self.__dict__.pop(name, None)
+        if solution.rows is None or kept is None:
+            return
+        learned = np.zeros(n)
+        learned[kept] = solution.rows * len(kept) / solution.rows.sum()
+        self.sample_weight_ = learned
+        labels = self._labels()
+        if labels is not None:
+            signs = (-1.0, 1.0)
+            shares = [learned[kept][problem.train.y == sign].mean() for sign in signs]
+            self.class_weight_ = dict(zip(labels, map(float, shares), strict=True))
 
     def _checked(self, X):
         check_is_fitted(self, "coef_")
@@ -287,6 +306,31 @@ class MetricEstimator(TakesRows, CallbackSupportMixin, BaseEstimator):
             X=as_matrix(self._checked(X)),
         )
         return float(bound.values(scores))
+
+    def diagnose(self, X, y, *, groups=None, side=None):
+        """Say how well the surrogates explain the metric, whether training paid, what to do.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Rows to probe on: validation rows, or any the model has not seen.
+        y : array-like of shape (n,)
+        groups, side : optional
+            As in `fit`.
+
+        Returns
+        -------
+        Diagnosis
+            Print it.
+        """
+        X = self._checked(X)
+        y = self._encode_valid(np.asarray(y))
+        columns = side_columns(X, side, groups=groups)
+        data = Data(as_matrix(X), y, None, columns)
+        problem = self._problem(self.metric_, data, data)
+        theta = np.append(self.coef_, self.intercept_) if self.fit_intercept else self.coef_.ravel()
+        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
+        return diagnose(problem, self._parameters(problem, theta), self.settings_, rng)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -49,6 +49,11 @@ class MetricClassifier(ClassifierMixin, MetricEstimator):
     weights_ : dict
         What each surrogate counted for in the loss that gave this model, summing to one. If a
         starting model was best: in the loss that it is nearest to minimising.
+    sample_weight_ : array of shape (n,)
+        The learned loss as row weights, for any other learner (``method="auto"``); missing if no
+        training row was worth anything.
+    class_weight_ : dict
+        The same as the mean weight of each class.
     history_ : list of dicts
         One row a turn.
     status_ : Status

@@ -23,6 +23,8 @@ class Estimate:
         Standard errors of its entries.
     condition : float
         Condition number of the linear system; 1 where none is solved.
+    slack : float
+        Standard deviation of what the fit leaves unexplained.
     r_squared : float
         Share of the variance of the costs that the surrogates explain.
     calls, lost : int
@@ -44,6 +46,7 @@ class Estimate:
     calls: int = 0
     lost: int = 0
     flat: bool = False
+    slack: float = float("nan")
 
 
 class GradientEstimator(Protocol):
@@ -106,8 +109,10 @@ def fit(
     gradient = optimize.nnls(A, b)[0] if nonnegative else free
     errors, r_squared = accuracy(H, M, gradient, (right.T * inverse**2) @ right)
     condition = float(singular[0] / singular[-1]) if singular[-1] > 0.0 else np.inf
+    slack = float(np.std(M - H @ gradient))
+    flat = not np.any(M)
     gradient = truncated(gradient, truncation)
-    return Estimate(gradient, errors, condition, r_squared, calls, flat=not np.any(M))
+    return Estimate(gradient, errors, condition, r_squared, calls, flat=flat, slack=slack)
 
 
 def accuracy(

@@ -1,0 +1,153 @@
+"""Diagnosis: how well the surrogates explain the metric, whether training paid, what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anymetric.gradients import Estimate, Subspace
+from anymetric.ledger import Ledger
+from anymetric.problem import Problem
+
+# Below this share of explained variance the surrogates say little about the metric.
+EXPLAINS = 0.3
+# A condition number beyond which slopes of single surrogates mean nothing.
+COLLINEAR = 1e4
+
+
+class Verdict(Enum):
+    """What to do with a fitted model: a name and a sentence.
+
+    Examples
+    --------
+    >>> Verdict.POST_SHIFT.value
+    'The plain model at a tuned threshold is as good: simply use that.'
+    """
+
+    GO = "Training for the metric paid beyond its noise: use this model."
+    POST_SHIFT = "The plain model at a tuned threshold is as good: simply use that."
+    MORE_ROWS = "The gain is within the metric's noise: more judging rows would tell."
+    MORE_SURROGATES = (
+        "The surrogates hardly explain the metric near this model: add surrogates, such as slices "
+        "by a column that the metric reads."
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Diagnosis:
+    """Numbers and a verdict; print it.
+
+    Attributes
+    ----------
+    cost, error : float
+        The cost of the model on the rows given, and the metric's own noise on the rows that
+        judged (NaN if the method did not measure it).
+    gain, gain_error : float
+        By how much the model beat the plain one at its best threshold, on the rows that judged.
+    optimism : float
+        By how much the best of the candidates looks better than it is.
+    slack : float
+        What a linear function of the surrogates leaves unexplained near the model: the standard
+        deviation of the residuals.
+    r_squared, condition : float
+        Of that local fit.
+    slopes, errors : dict
+        How the cost changes with each surrogate, with standard errors.
+    verdict : Verdict
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from anymetric import MetricClassifier
+    >>> X, y = make_classification(600, weights=[0.9], random_state=0)
+    >>> found = MetricClassifier("f1", random_state=0).fit(X, y).diagnose(X, y)
+    >>> found.verdict.name in {"GO", "POST_SHIFT", "MORE_ROWS", "MORE_SURROGATES"}
+    True
+    """
+
+    cost: float
+    error: float
+    gain: float
+    gain_error: float
+    optimism: float
+    slack: float
+    r_squared: float
+    condition: float
+    slopes: Mapping[str, float]
+    errors: Mapping[str, float]
+    verdict: Verdict
+
+    def __str__(self) -> str:
+        lines = [
+            f"{self.verdict.name}: {self.verdict.value}",
+            f"cost {self.cost:.4f}, noise of the metric {self.error:.4f}",
+            f"gain over the plain model {self.gain:.4f} ± {self.gain_error:.4f}, "
+            f"optimism of the choice {self.optimism:.4f}",
+            f"near the model the surrogates explain {100 * self.r_squared:.0f} % of the cost "
+            f"(slack {self.slack:.4f}, condition number {self.condition:.1f})",
+        ]
+        lines += [
+            f"  {name}: slope {slope:+.4f} ± {self.errors[name]:.4f}"
+            for name, slope in self.slopes.items()
+        ]
+        return "\n".join(lines)
+
+
+def diagnose(
+    problem: Problem,
+    theta: NDArray[np.float64],
+    run: Mapping[str, Any],
+    rng: np.random.Generator,
+    pairs: int = 64,
+) -> Diagnosis:
+    """Probe the metric around a model and weigh what the run measured.
+
+    Parameters
+    ----------
+    problem : Problem
+        The rows to probe on, with the surrogates.
+    theta : array of shape (p,)
+    run : mapping
+        What the method noted: ``error``, ``gain``, ``gain_error``, ``optimism``; all optional.
+    rng : numpy Generator
+    pairs : int
+        Pairs of probes: twice as many metric calls.
+    """
+    ledger = Ledger(problem)
+    here = ledger.look(theta)
+    estimate = Subspace(m=pairs, nonnegative=False).estimate(ledger, here, rng)
+    noted = {
+        name: float(run.get(name, np.nan)) for name in ("error", "gain", "gain_error", "optimism")
+    }
+    return Diagnosis(
+        cost=here.cost,
+        slack=estimate.slack,
+        r_squared=estimate.r_squared,
+        condition=estimate.condition,
+        slopes=dict(zip(problem.names, estimate.gradient.tolist(), strict=True)),
+        errors=dict(zip(problem.names, estimate.errors.tolist(), strict=True)),
+        verdict=decide(noted["gain"], noted["gain_error"], estimate),
+        **noted,
+    )
+
+
+def decide(gain: float, gain_error: float, estimate: Estimate) -> Verdict:
+    """Return the verdict: a clear gain first, then why there is none.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> clear = Estimate(np.ones(1), np.zeros(1), 1.0, 0.9)
+    >>> decide(0.05, 0.01, clear).name, decide(0.0, 0.01, clear).name
+    ('GO', 'POST_SHIFT')
+    """
+    if gain > 2.0 * gain_error:
+        return Verdict.GO
+    if estimate.r_squared < EXPLAINS or estimate.condition > COLLINEAR:
+        return Verdict.MORE_SURROGATES
+    return Verdict.MORE_ROWS if gain > gain_error else Verdict.POST_SHIFT
