@@ -21,7 +21,7 @@ from anymetric.models import Linear
 from anymetric.problem import Problem
 from anymetric.solution import Status
 from anymetric.solvers import WeightedLoss, minimise
-from anymetric.surrogates import per_class, per_class_and_group
+from anymetric.surrogates import Slices, per_class, per_class_and_group
 from conftest import blobs
 
 DECISIONS = ["error", "gmean", "f1", "macro_f1", "worst_group_error", Profit(tp="amount", fp=-1.0)]
@@ -322,3 +322,31 @@ def test_a_metric_that_needs_somebody_flagged_is_never_asked_about_nobody(rng):
     parts = data.take(np.arange(200)), data.take(np.arange(200, 400))
     problem = Problem(parts[0], per_class("logistic"), strict_precision, parts[1], Linear(), (0, 1))
     assert Auto(replicates=5).run(Ledger(problem), [], rng).cost < 0.0
+
+
+def test_a_useless_source_is_worth_next_to_nothing(rng):
+    """Half of the training rows carry the wrong labels; a column says which half."""
+    data = blobs(rng, n=1600)
+    train, valid = data.take(np.arange(1200)), data.take(np.arange(1200, 1600))
+    bad = np.arange(1200) < 600
+    y = np.where(bad, -train.y, train.y)
+    side = {"source": np.where(bad, "vendor B", "vendor A")}
+    train = Data(train.X, y, None, side)
+    surrogates = Slices("logistic", ("class", "source"))
+    valid = Data(valid.X, valid.y)
+    problem = Problem(train, surrogates, as_metric("balanced_error"), valid, Linear(), (0, 1))
+    solution = Auto(use_validation=False).run(Ledger(problem), [], rng)
+    names = [c["name"] for c in solution.settings["candidates"]]
+    assert "source vendor A" in names
+    worth = {
+        v: sum(w for n, w in solution.worth.items() if v in n) for v in ("vendor A", "vendor B")
+    }
+    assert worth["vendor B"] < 0.5 * worth["vendor A"]
+
+
+def test_the_frontier_moves_single_slices_of_the_leader(rng):
+    problem = small_problem(rng)
+    plain = Auto(replicates=10, frontier=False).run(Ledger(problem), [], np.random.default_rng(0))
+    moved = Auto(replicates=10).run(Ledger(problem), [], np.random.default_rng(0))
+    more = len(moved.settings["candidates"]) - len(plain.settings["candidates"])
+    assert more == 2 * len(problem.names)

@@ -17,6 +17,7 @@ from anymetric.auto.average import (
     lifted,
     loss_worth,
     row_weights,
+    shared_out,
     slice_worth,
     spread,
     votes,
@@ -36,6 +37,8 @@ from anymetric.auto.recipes import (
     cluster_recipes,
     few_recipes,
     regressor_recipes,
+    slice_recipes,
+    source_recipes,
 )
 from anymetric.auto.trust import Bench
 from anymetric.data import Data
@@ -45,6 +48,7 @@ from anymetric.metrics import DecisionMetric, MetricError
 from anymetric.models import Linear
 from anymetric.problem import Problem
 from anymetric.solution import Solution, Status, Turn
+from anymetric.surrogates import Sliced
 
 Floats64 = NDArray[np.float64]
 Watcher = Callable[[Turn], bool | None]
@@ -77,6 +81,8 @@ class Auto:
         Whether to try halves of a class.
     pooled : bool
         Whether training rows may help to place the threshold.
+    frontier : bool
+        Whether to move the weights of single slices of the best candidate.
     averaged : bool
         Whether to average by votes; otherwise the best candidate on average wins.
     domain : bool
@@ -104,6 +110,7 @@ class Auto:
     use_validation: Literal["auto", False] = "auto"
     clusters: bool = True
     pooled: bool = True
+    frontier: bool = True
     averaged: bool = True
     domain: bool = True
 
@@ -123,7 +130,7 @@ class Auto:
         warm: dict[str, Floats64] = {}
         status = Status.JUDGED
         try:
-            for recipe in self._recipes(problem, kitchen, domain, rng):
+            for recipe in self._recipes(problem, kitchen, domain, judged, rng):
                 began = time.perf_counter()
                 candidate = kitchen.cook(recipe, warm.get(recipe.kin))
                 warm[recipe.kin] = candidate.theta
@@ -180,8 +187,10 @@ class Auto:
         problem: Problem,
         kitchen: Kitchen,
         domain: Floats64 | None,
+        judged: list[Judged],
         rng: np.random.Generator,
     ) -> Iterator[Recipe]:
+        """Yield recipes; the last follow the best candidate so far along the slices."""
         if few(problem):
             yield from few_recipes(kitchen, problem.labels is None)
             return
@@ -190,8 +199,13 @@ class Auto:
             yield from regressor_recipes(kitchen, domain, use)
             return
         yield from classifier_recipes(kitchen, domain, use)
+        yield from source_recipes(kitchen)
         if self.clusters and domain is not None:
             yield from cluster_recipes(kitchen, rng)
+        slices = shared_out(problem)
+        if self.frontier and judged and all(on_both(s, problem) for s in slices):
+            leader = min(judged, key=lambda j: float(np.mean(j.tuned.replicates)))
+            yield from slice_recipes(kitchen, leader.candidate.recipe, slices)
 
     def _conclude(
         self,
@@ -286,6 +300,11 @@ def rejudged(judged: Judged, jury: DecisionJury) -> Judged:
     """Let a jury of both samples tune and judge a candidate anew."""
     candidate = judged.candidate
     return Judged(candidate, jury.tune(np.concatenate([candidate.valid, candidate.train])))
+
+
+def on_both(slice_: Sliced, problem: Problem) -> bool:
+    """Return whether the judging rows have the columns that a slice reads."""
+    return all(name in problem.valid.side for name in slice_.needs)
 
 
 def affordable(max_calls: int | None) -> tuple[int, int]:

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.cluster import KMeans
 
 from anymetric.auto.pool import Kitchen, Recipe, concentration
+from anymetric.data import Data
 from anymetric.losses import Huber, Lp, Squared
 from anymetric.starts import class_balance, evened
+from anymetric.surrogates import Sliced
 
 Floats64 = NDArray[np.float64]
 STRENGTHS = (10.0, 100.0)
+# How much more or less a slice is worth, one round along the frontier.
+STEP = 2.0
 SHARES = (0.2, 0.5, 0.8)
 # Below this share of effective rows the domain weights say that train and valid differ.
 ALIKE = 0.97
@@ -57,6 +62,39 @@ def classifier_recipes(
             yield Recipe(
                 f"{name} + valid {share:.2g}, balanced", evened(train.y, rows), balanced, share
             )
+
+
+def source_recipes(kitchen: Kitchen) -> Iterator[Recipe]:
+    """Yield each source of training rows alone, plain and balanced."""
+    train = kitchen.train
+    source = train.side.get("source")
+    if source is None:
+        return
+    for value in np.unique(source):
+        rows = np.where(source == value, train.weights, 0.0)
+        if len(np.unique(train.y[rows > 0.0])) == 2:
+            yield Recipe(f"source {value}", rows)
+            yield Recipe(f"source {value}, balanced", evened(train.y, rows))
+
+
+def slice_recipes(kitchen: Kitchen, leader: Recipe, slices: Sequence[Sliced]) -> Iterator[Recipe]:
+    """Yield the leader with each slice of the rows worth more, and worth less.
+
+    One round along the frontier of the slices' losses: the weights move, the metric judges.
+    """
+    for slice_ in slices:
+        for factor in (STEP, 1.0 / STEP):
+            train = reweighted(leader.train, slice_, kitchen.train, factor)
+            valid = leader.valid
+            if valid is not None:
+                valid = reweighted(valid, slice_, kitchen.valid, factor)
+            name = f"{leader.name}, {slice_.name} x {factor:.2g}"
+            yield replace(leader, name=name, train=train, valid=valid)
+
+
+def reweighted(rows: Floats64, slice_: Sliced, data: Data, factor: float) -> Floats64:
+    """Return the weights with those of a slice multiplied."""
+    return np.where(slice_.chosen(data), factor * rows, rows)
 
 
 def few_recipes(kitchen: Kitchen, regression: bool) -> Iterator[Recipe]:

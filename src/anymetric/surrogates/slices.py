@@ -59,13 +59,18 @@ class Sliced:
         """The columns that the slice reads."""
         return tuple(column for column, _ in self.where if column != "class")
 
-    def mask(self, data: Data) -> NDArray[np.bool_]:
-        """Return which rows the slice selects; an empty slice is an error."""
+    def chosen(self, data: Data) -> NDArray[np.bool_]:
+        """Return which rows belong to the slice; none may."""
         chosen = np.ones(len(data), dtype=bool)
         for column, value in self.where:
             chosen &= data.column(column) == value
         if self.rows is not None:
             chosen &= np.asarray(self.rows(data), dtype=bool)
+        return chosen
+
+    def mask(self, data: Data) -> NDArray[np.bool_]:
+        """Return which rows the slice selects; an empty slice is an error."""
+        chosen = self.chosen(data)
         if not np.any(chosen & (data.weights > 0)):
             raise ValueError(self._empty(data))
         return chosen
