@@ -22,19 +22,21 @@ class MetricClassifier(ClassifierMixin, MetricEstimator):
         object, or a function ``f(y_true, y_pred)``; one whose second argument is called
         ``y_score`` gets scores, and further arguments get the side columns of those names.
     surrogates : "auto", builder, loss, name or list, default="auto"
-        ``auto``: the logistic loss per class, and per group and source where they are given.
-    method : "descent", "paper" or a part with a `run` method, default="descent"
-        ``paper``: Algorithm 1 with the paper's settings and its tuning.
+        ``auto``: the logistic loss per class, and per group and source where they are given. The
+        default method reads their slices; the others also their losses.
+    method : "auto", "descent", "paper" or a part with a `run` method, default="auto"
+        ``auto``: see `Auto`. ``descent``: Algorithm 1 with probes in the subspace that matters and
+        second-order projections. ``paper``: Algorithm 1 with the paper's settings and tuning.
     greater_is_better : bool, optional
         For a function whose name does not tell.
     starts : int or array of shape (s, d + 1), default=0
-        Random starts beside two logistic regressions: a plain one with the threshold that is
+        For the descents: random starts beside two logistic regressions: a plain one with the threshold that is
         best for the metric, and a balanced one. Or your own, instead of them.
     standardize : bool, default=True
         Let the parameters live in standardised features; `coef_` is for X as it is.
     fit_intercept : bool, default=True
     validation_fraction : float, default=0.2
-        Share of the rows held out to judge when `fit` gets no validation data.
+        For the descents: share of the rows held out to judge when `fit` gets no validation data.
     max_metric_calls : int, optional
     n_jobs : int, optional
         For ``method="paper"``: the tuning runs in parallel.
