@@ -30,8 +30,8 @@ class MetricClassifier(ClassifierMixin, MetricEstimator):
     greater_is_better : bool, optional
         For a function whose name does not tell.
     starts : int or array of shape (s, d + 1), default=0
-        For the descents: random starts beside two logistic regressions: a plain one with the threshold that is
-        best for the metric, and a balanced one. Or your own, instead of them.
+        For the descents: random starts beside two logistic regressions, a plain one with the
+        threshold that is best for the metric and a balanced one. Or your own, instead of them.
     standardize : bool, default=True
         Let the parameters live in standardised features; `coef_` is for X as it is.
     fit_intercept : bool, default=True
