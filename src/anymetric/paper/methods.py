@@ -1,0 +1,192 @@
+"""Methods: what each column of the paper's tables is here, and the library's default beside it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from inspect import signature
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anymetric import baselines, estimators
+from anymetric.datasets import Dataset, best_linear_gmean
+from anymetric.paper.resumed import Resumed
+from anymetric.paper.samples import Parts, groups_of, side_of
+from anymetric.paper.scales import Scale
+from anymetric.paper.tasks import Task
+from anymetric.tuning import Tuned
+
+
+@dataclass(frozen=True, eq=False)
+class Job:
+    """What a method is told before it sees the rows, and where it may keep unfinished work."""
+
+    task: Task
+    parts: Parts
+    scale: Scale
+    seed: int
+    points: Path | None = None
+
+
+# From a job to an estimator, in the language of scikit-learn, which has no types.
+Make = Callable[[Job], Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """A fitted estimator: scores for any sample, the looks that it took, what it chose."""
+
+    estimator: Any
+
+    @property
+    def calls(self) -> float:
+        """Metric calls; not a number where nobody counted."""
+        return float(getattr(self.estimator, "n_metric_calls_", np.nan))
+
+    @property
+    def earlier(self) -> float:
+        """Seconds of work that an earlier run had done."""
+        return float((getattr(self.estimator, "settings_", None) or {}).get("earlier", 0.0))
+
+    @property
+    def detail(self) -> str:
+        """The settings that were chosen; of a plane's lines the line itself."""
+        settings = getattr(self.estimator, "settings_", None) or {}
+        kept = {key: settings[key] for key in ("step", "sigma", "C", "shift") if key in settings}
+        line = [
+            *np.ravel(self.estimator.coef_).tolist(),
+            float(np.ravel(self.estimator.intercept_)[0]),
+        ]
+        return json.dumps({**kept, "line": line} if len(line) == 3 else kept)
+
+    def scores(self, sample: Dataset) -> NDArray[np.float64]:
+        """Return the scores; a method that shifts by group is told the groups."""
+        score = getattr(self.estimator, "decision_function", self.estimator.predict)
+        told = {"groups": groups_of(sample)} if "groups" in signature(score).parameters else {}
+        return np.asarray(score(sample.X, **told), dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class Method:
+    """A way to answer a task.
+
+    Parameters
+    ----------
+    name, label : str
+        For files and for tables.
+    make : function of a Job
+        Returns the estimator to be fitted.
+    scaled : bool
+        Whether the scale matters.
+    turns : float
+        How many turns of the paper's algorithm take as long: for the estimate of the time left.
+
+    Examples
+    --------
+    >>> METHODS["proposed"].scaled, METHODS["post_shift"].scaled
+    (True, False)
+    """
+
+    name: str
+    label: str
+    make: Make
+    scaled: bool = False
+    turns: float = 1.0
+
+    def fit(self, job: Job) -> Answer:
+        """Fit on the training rows, judged by the validation rows."""
+        task, parts = job.task, job.parts
+        return Answer(
+            self.make(job).fit(
+                parts.train.X,
+                parts.train.y,
+                groups=groups_of(parts.train),
+                side=side_of(parts.train, task.metric),
+                X_val=parts.valid.X,
+                y_val=parts.valid.y,
+                groups_val=groups_of(parts.valid),
+                side_val=side_of(parts.valid, task.metric),
+            )
+        )
+
+
+def baseline(name: str) -> Make:
+    """Return the maker of a comparison method."""
+    of: Any = getattr(baselines, name)
+    return lambda job: of(job.task.metric, random_state=job.seed)
+
+
+def door(task: Task) -> Any:
+    """Return the estimator that a user takes for such a task."""
+    return estimators.MetricRanker if task.ranking else estimators.MetricClassifier
+
+
+def default(job: Job) -> Any:
+    """Return the library's default: nothing said but the metric."""
+    return door(job.task)(job.task.metric, random_state=job.seed)
+
+
+def proposed(*, loss: str | None = None, probes: int | None = None) -> Make:
+    """Return the maker of the paper's algorithm with the paper's surrogates, from zero."""
+
+    def make(job: Job) -> Any:
+        task = job.task
+        method: Any = job.scale.method(task.steps, task.sigmas, task.batch, probes)
+        if job.points is not None and isinstance(method, Tuned):
+            method = Resumed(method, job.points)
+        return door(task)(
+            task.metric,
+            surrogates=task.surrogates(loss or task.loss),
+            method=method,
+            # The paper does not say where it starts.
+            starts=np.zeros((1, job.parts.train.X.shape[1] + 1)),
+            random_state=job.seed,
+        )
+
+    return make
+
+
+class Optimum:
+    """The best line on the simulated distribution, which needs no rows to be found.
+
+    Examples
+    --------
+    >>> best = Optimum().fit()
+    >>> best.decision_function(np.zeros((1, 2))).shape
+    (1,)
+    """
+
+    def fit(self, *rows: Any, **more: Any) -> Optimum:
+        """Take the analytic answer."""
+        best = best_linear_gmean()
+        self.coef_ = np.array(best.direction)
+        self.intercept_ = -best.threshold
+        return self
+
+    def decision_function(self, X: Any) -> Any:
+        """Return the distance from the line."""
+        return X @ self.coef_ + self.intercept_
+
+    predict = decision_function
+
+
+_METHODS = (
+    Method("logistic", "LogReg", baseline("LogisticBaseline"), turns=0.5),
+    Method("post_shift", "PostShift", baseline("PostShift"), turns=0.5),
+    Method("relaxed_fm", "RelaxedFM", baseline("RelaxedFM"), turns=6.0),
+    Method("gen_rates", "GenRates", baseline("GenRates"), turns=10.0),
+    Method("kar", "Kar et al.", baseline("KarRanker"), turns=3.0),
+    Method("on_validation", "LogReg on validation", baseline("ValidationLogistic"), turns=1.5),
+    Method("on_both", "LogReg on train and validation", baseline("BothLogistic"), turns=3.0),
+    Method("proposed", "Proposed", proposed(), scaled=True),
+    Method("proposed_10", "Proposed, 10 perturbations", proposed(probes=10), scaled=True),
+    Method("proposed_sigmoid", "Proposed, sigmoid", proposed(loss="sigmoid"), scaled=True),
+    Method("anymetric", "anymetric's default", default, turns=8.0),
+    Method("optimum", "best line (analytic)", lambda job: Optimum(), turns=1.0),
+)
+
+METHODS: dict[str, Method] = {method.name: method for method in _METHODS}

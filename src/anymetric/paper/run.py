@@ -1,0 +1,138 @@
+"""Run: the experiments that are asked for, cells already in the files left out."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from joblib import Parallel, delayed
+
+from anymetric.datasets.store import SOURCES, read
+from anymetric.errors import DataError, MissingExtra
+from anymetric.paper.cells import expected, store_of, work
+from anymetric.paper.experiments import EXPERIMENTS
+from anymetric.paper.page import all_rows, write
+from anymetric.paper.progress import Progress, chosen, duration, seeds
+from anymetric.paper.scales import SCALES, Scale
+from anymetric.paper.store import Cell
+from anymetric.paper.tasks import TASKS
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run what is missing, then write tables, figures and page; 1 if anything failed."""
+    options = parser().parse_args(argv)
+    scale = SCALES["quick" if options.quick else options.scale]
+    try:
+        names = chosen(options.only, EXPERIMENTS, "experiment")
+    except ValueError as error:
+        parser().error(str(error))
+    failed = 0
+    if not options.page:
+        cells = asked_for(names, scale, options.seeds)
+        there, failed = with_data(cells)
+        failed += run(there, options.out, scale, jobs=options.jobs)
+    return int(failed + finish(options.out, scale) > 0)
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the command line."""
+    line = argparse.ArgumentParser(
+        prog="python -m anymetric.paper",
+        description="Run the paper's experiments; a killed run continues where it stopped.",
+        epilog=f"Experiments: {', '.join(EXPERIMENTS)}.",
+    )
+    line.add_argument(
+        "--quick", action="store_true", help="fewer seeds and turns: some minutes; --scale quick"
+    )
+    line.add_argument(
+        "--scale",
+        choices=tuple(SCALES),
+        default="full",
+        help="full: the paper's settings, days; screened: its grid chosen from by short runs",
+    )
+    line.add_argument(
+        "--only", nargs="+", default=["*"], metavar="NAME", help="names or patterns such as table*"
+    )
+    line.add_argument("--jobs", type=int, default=1, help="processes, one thread each")
+    line.add_argument("--out", type=Path, default=Path("results"), help="the folder of results")
+    line.add_argument("--seeds", type=seeds, help="such as 0-4 or 0,3; each experiment has its own")
+    line.add_argument(
+        "--page",
+        "--table",
+        action="store_true",
+        help="compute nothing; write tables, figures and page of what is there",
+    )
+    return line
+
+
+def asked_for(names: Iterable[str], scale: Scale, numbers: Sequence[int] | None) -> list[Cell]:
+    """Return the cells of some experiments, each once.
+
+    Examples
+    --------
+    >>> cells = asked_for(["table2", "table6"], SCALES["quick"], [0])
+    >>> sum(cell.method == "proposed" and cell.task == "simulated" for cell in cells)
+    1
+    """
+    cells = (cell for name in names for cell in EXPERIMENTS[name].cells(scale, numbers))
+    return list(dict.fromkeys(cells))
+
+
+def with_data(cells: Iterable[Cell]) -> tuple[list[Cell], int]:
+    """Return the cells whose data are there, and the number of files that are not, told once."""
+    cells = list(cells)
+    absent: set[str] = set()
+    for file in sorted({file_of(cell) for cell in cells} - {""}):
+        try:
+            read(SOURCES[file])
+        except (DataError, MissingExtra) as error:
+            absent.add(file)
+            without = {cell.experiment for cell in cells if file_of(cell) == file}
+            print(f"Left out of {', '.join(sorted(without))}: {error}", file=sys.stderr)
+    return [cell for cell in cells if file_of(cell) not in absent], len(absent)
+
+
+def file_of(cell: Cell) -> str:
+    """Return the data file that a cell needs, if it is not shipped.
+
+    Examples
+    --------
+    >>> file_of(Cell("table4", "protein", "kar", 0, "any"))
+    'protein_homology/bio_train.dat'
+    """
+    return TASKS[cell.task].file if cell.task in TASKS else ""
+
+
+def run(cells: Sequence[Cell], folder: Path, scale: Scale, *, jobs: int = 1) -> int:
+    """Work through the cells that are not done; return how many failed."""
+    rows = all_rows(folder)
+    done = {cell for cell, row in rows.items() if row.good}
+    todo = [cell for cell in cells if cell not in done]
+    seen = [row for row in rows.values() if row.scale in (scale.name, "any")]
+    progress = Progress(todo, seen, jobs, expected)
+    print(
+        f"{len(cells) - len(todo)} of {len(cells)} cells are done; the others may take "
+        f"{duration(progress.left())}.",
+        file=sys.stderr,
+    )
+    pool: Any = Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)
+    for row in pool(delayed(work)(cell, folder, scale) for cell in todo):
+        progress.tell(row)
+    return progress.failed
+
+
+def finish(folder: Path, scale: Scale) -> int:
+    """Write what the rows tell; return 1 if that was not all."""
+    if not any(store_of(folder, name).path.exists() for name in EXPERIMENTS):
+        print(f"There are no results in {folder}.", file=sys.stderr)
+        return 1
+    try:
+        page = write(folder, scale)
+    except MissingExtra as error:
+        page = write(folder, scale, figures=False)
+        print(f"No figures were drawn: {error}", file=sys.stderr)
+    print(f"The tables and figures as a page: {page}")
+    return 0
