@@ -350,3 +350,14 @@ def test_the_frontier_moves_single_slices_of_the_leader(rng):
     moved = Auto(replicates=10).run(Ledger(problem), [], np.random.default_rng(0))
     more = len(moved.settings["candidates"]) - len(plain.settings["candidates"])
     assert more == 2 * len(problem.names)
+
+
+@pytest.mark.parametrize("name", ["f1", "macro_f1", "roc_auc"])
+def test_without_an_intercept_no_threshold_is_tuned(name, rng):
+    data = blobs(rng, n=300)
+    parts = data.take(np.arange(150)), data.take(np.arange(150, 300))
+    model = Linear(intercept=False)
+    problem = Problem(parts[0], per_class("logistic"), as_metric(name), parts[1], model, (0, 1))
+    solution = Auto(replicates=5, use_validation=False).run(Ledger(problem), [], rng)
+    assert solution.theta.shape == (4,)
+    assert solution.cost == pytest.approx(float(problem.cost(solution.theta)))

@@ -21,6 +21,9 @@ from anymetric.metrics import (
 )
 
 Floats64 = NDArray[np.float64]
+# Replicates of a very large sample are fewer: their weights must fit in memory, and it needs fewer.
+MOST_WEIGHTS = 1 << 24
+FEWEST_REPLICATES = 20
 # With so many thresholds or more, some are kept for a closer look around the best.
 REFINED = 12
 # Thresholds looked at in a sweep with replicates: finer than any replicate can tell apart.
@@ -63,7 +66,8 @@ class Jury(Protocol):
 def replicate_weights(n: int, count: int, rng: np.random.Generator) -> Floats64:
     """Return ``(n, count)`` exponential weights of mean one: the Bayesian bootstrap.
 
-    No row ever weighs nothing, so that no replicate loses a rare class or group.
+    No row ever weighs nothing, so that no replicate loses a rare class or group. Of a very large
+    sample there are fewer than asked.
 
     Examples
     --------
@@ -71,7 +75,7 @@ def replicate_weights(n: int, count: int, rng: np.random.Generator) -> Floats64:
     >>> bool((replicate_weights(5, 2, np.random.default_rng(0)) > 0).all())
     True
     """
-    return rng.standard_exponential((n, count))
+    return rng.standard_exponential((n, min(count, max(FEWEST_REPLICATES, MOST_WEIGHTS // n))))
 
 
 @dataclass(frozen=True, eq=False)
@@ -204,7 +208,8 @@ class CallingJury:
 
     def tune(self, scores: Floats64) -> Tuned:
         """Look at evenly spaced thresholds, then closer around the best."""
-        if not self.ledger.problem.metric.decides:
+        model = self.ledger.problem.model
+        if not self.ledger.problem.metric.decides or not getattr(model, "intercept", True):
             return self.judge(scores)
         shifts = self._shifts(scores)
         best = self._lowest(scores, shifts)

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
-from anymetric.auto.auto import FEWEST
+from anymetric.auto.choice import FEWEST
 from anymetric.data import Data
 from anymetric.estimators._columns import check_known, side_columns
 from anymetric.estimators._holdout import hold_out
