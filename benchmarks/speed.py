@@ -2,8 +2,9 @@
 
     python benchmarks/speed.py [--turns 5] [--probes 100]
 
-The work is that of the authors' notebook at a given number of turns: Adult with noisy labels,
-hinge surrogates per class, linear interpolation, 100 Adagrad iterations a projection. Both follow
+The rows are those of the authors' notebook (Adult with noisy labels); the work is Algorithm 1 for
+some turns, with hinge surrogates per class, linear interpolation and 100 Adagrad iterations a
+projection. The notebook itself has four sigmoid surrogates and 250 turns. Both follow
 the same draws; the run fails if their paths part.
 """
 

@@ -14,7 +14,7 @@ from sklearn.preprocessing import StandardScaler
 from anymetric.descent import Descent
 from anymetric.estimators import MetricClassifier, MetricRanker, MetricRegressor
 from anymetric.gradients import LinearInterpolation, Subspace
-from anymetric.metrics import MetricError, metric_names
+from anymetric.metrics import MetricError, Profit, metric_names
 from anymetric.projections import Adagrad, GaussNewton
 from anymetric.solution import Status
 from anymetric.surrogates import per_class
@@ -406,3 +406,15 @@ def test_the_learned_loss_serves_another_learner():
     taught = LogisticRegression().fit(spoilt, y[:900], sample_weight=clf.sample_weight_)
     test = X[1200:], y[1200:]
     assert f1_score(test[1], taught.predict(test[0])) > f1_score(test[1], plain.predict(test[0]))
+
+
+def test_a_column_that_only_the_judging_rows_have_is_enough():
+    """Amounts are known for the validation rows alone: training rows then place no threshold."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(600, 3))
+    y = (X[:, 0] > 0.5).astype(int)
+    amount = rng.exponential(size=200)
+    clf = MetricClassifier(Profit(tp="amount", fp=-1.0), random_state=0)
+    clf.fit(X[:400], y[:400], X_val=X[400:], y_val=y[400:], side_val={"amount": amount})
+    assert clf.settings_["trust"] == 0.0
+    assert clf.score(X[400:], y[400:], side={"amount": amount}) > 0.0

@@ -87,8 +87,10 @@ def test_settings_scale_with_the_powers_of_the_paper(function, field, inputs, po
 
 
 def test_settings_have_the_values_worked_out_by_hand():
-    assert theory.descent_settings(beta=2.0, T=10) == theory.Descent(2.0, 0.25, 0.025)
-    assert theory.smoothed_settings(K=9, L=2.0, sigma_1=3.0, T=5) == theory.Descent(2, 0.25, 0.05)
+    assert theory.descent_settings(beta=2.0, T=10) == theory.DescentSettings(2.0, 0.25, 0.025)
+    assert theory.smoothed_settings(K=9, L=2.0, sigma_1=3.0, T=5) == theory.DescentSettings(
+        2, 0.25, 0.05
+    )
     assert theory.truncation_radius(K=9, L=0.5) == 3
     assert theory.truncated_error(error=0.1, K=3, L=2.0, delta=0.01) == pytest.approx(1.3)
     two = theory.two_step_settings(K=4, L=2.0, sigma_1=1.0, slack=0.5, m=8)

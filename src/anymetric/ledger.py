@@ -48,17 +48,12 @@ class Probes:
     Examples
     --------
     >>> import numpy as np
-    >>> Probes(np.zeros((2, 3)), np.ones(2)).flat
-    True
+    >>> Probes(np.zeros((2, 3)), np.ones(2)).costs.tolist()
+    [1.0, 1.0]
     """
 
     profiles: NDArray[np.float64]
     costs: NDArray[np.float64]
-
-    @property
-    def flat(self) -> bool:
-        """Whether every cost is the same."""
-        return bool(np.all(self.costs == self.costs[0])) if len(self.costs) else True
 
 
 class Ledger:

@@ -27,6 +27,7 @@ from anymetric.auto.choice import (
     ballot,
     few,
     flat,
+    helpful,
     measured,
     on_both,
     rejudged,
@@ -129,7 +130,7 @@ class Auto:
         """Train, judge and average; `starts` are not needed and not read."""
         problem = ledger.problem
         kitchen, jury = self._furnish(ledger, rng)
-        domain = self._domain(problem, kitchen)
+        domain = self._domain(problem)
         turns: list[Turn] = []
         judged: list[Judged] = []
         warm: dict[str, Floats64] = {}
@@ -178,7 +179,7 @@ class Auto:
         thresholds, replicates = affordable(ledger.max_calls)
         return kitchen, CallingJury.build(ledger, weights[:, :replicates], thresholds)
 
-    def _domain(self, problem: Problem, kitchen: Kitchen) -> Floats64 | None:
+    def _domain(self, problem: Problem) -> Floats64 | None:
         """Return how much each training row looks like the judging rows; None if they are one."""
         if problem.valid is problem.train:
             return None
@@ -226,7 +227,8 @@ class Auto:
         """Average by votes, place the threshold, and say what each slice was worth."""
         problem = ledger.problem
         choice = self._choose(judged, problem)
-        if self.pooled and domain is not None and isinstance(jury, CountedJury):
+        if self.pooled and domain is not None and helpful(problem, jury):
+            assert isinstance(jury, CountedJury)
             choice = self._pooled(problem, kitchen, jury.inner, choice, domain, rng)
         mean, shift = choice.mean, choice.shift
         theta = lifted(mean.theta, shift)

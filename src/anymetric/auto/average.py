@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from anymetric.auto.jury import Tuned
+from anymetric.auto.jury import Judgement
 from anymetric.auto.pool import Candidate, Recipe
 from anymetric.ledger import Probe
 from anymetric.problem import Problem
@@ -29,12 +29,12 @@ class Judged:
     --------
     >>> import numpy as np
     >>> one = Candidate(Recipe("one", np.ones(1)), np.zeros(2), np.ones(1), np.array([-2.0, 2.0]))
-    >>> Judged(one, Tuned(1.0, 0.0, np.zeros(1))).scores.tolist()
+    >>> Judged(one, Judgement(1.0, 0.0, np.zeros(1))).scores.tolist()
     [-1.0, 3.0]
     """
 
     candidate: Candidate
-    tuned: Tuned
+    tuned: Judgement
 
     def turn(self, problem: Problem, number: int, calls: int, began: float) -> Turn:
         """Return the candidate as a turn of the run."""
@@ -65,7 +65,7 @@ def average(judged: Sequence[Judged], share: Floats64, sizes: Sequence[float]) -
     >>> import numpy as np
     >>> recipe = Recipe("one", np.ones(1))
     >>> one = Candidate(recipe, np.array([2.0, 0.0]), np.ones(1), np.array([-2.0, 2.0]))
-    >>> average([Judged(one, Tuned(1.0, 0.0, np.zeros(1)))], np.ones(1), [2.0]).theta.tolist()
+    >>> average([Judged(one, Judgement(1.0, 0.0, np.zeros(1)))], np.ones(1), [2.0]).theta.tolist()
     [2.0, 1.0]
     """
     kept = [(j, w, w / size) for j, w, size in zip(judged, share, sizes, strict=True) if w > 0.0]

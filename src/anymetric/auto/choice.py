@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anymetric.auto.average import Judged, loss_worth, row_weights, slice_worth
-from anymetric.auto.jury import DecisionJury, Tuned
+from anymetric.auto.jury import CountedJury, DecisionJury, Judgement, Jury
 from anymetric.auto.pool import Candidate, Recipe
 from anymetric.auto.trust import Bench
 from anymetric.ledger import Ledger
@@ -38,7 +38,7 @@ class Choice:
         shift, trust = bench.place(self.mean.train, self.mean.valid, jury)
         return replace(self, shift=shift, trust=trust)
 
-    def verdict(self, jury: DecisionJury) -> Tuned:
+    def verdict(self, jury: DecisionJury) -> Judgement:
         """Judge the mean at its threshold."""
         return jury.judge(self.mean.valid + self.shift)
 
@@ -49,9 +49,15 @@ def rejudged(judged: Judged, jury: DecisionJury) -> Judged:
     return Judged(candidate, jury.tune(np.concatenate([candidate.valid, candidate.train])))
 
 
+def helpful(problem: Problem, jury: Jury) -> bool:
+    """Return whether training rows can be judged at all: by counts, with every column there."""
+    columns = all(name in problem.train.side for name in problem.metric.needs)
+    return isinstance(jury, CountedJury) and columns
+
+
 def on_both(slice_: Sliced, problem: Problem) -> bool:
-    """Return whether the judging rows have the columns that a slice reads."""
-    return all(name in problem.valid.side for name in slice_.needs)
+    """Return whether a slice reads nothing but columns that the judging rows have too."""
+    return slice_.rows is None and all(name in problem.valid.side for name in slice_.needs)
 
 
 def affordable(max_calls: int | None) -> tuple[int, int]:
@@ -94,7 +100,7 @@ def single_best(
     return Solution(turns[k], status, tuple(turns), ledger.calls, settings, worth, rows)
 
 
-def measured(judged: list[Judged], verdict: Tuned) -> dict[str, float]:
+def measured(judged: list[Judged], verdict: Judgement) -> dict[str, float]:
     """Return the gain over the plain candidate, its error, and the optimism of choosing.
 
     The optimism is how much lower a replicate's winner looks in that replicate than over all.

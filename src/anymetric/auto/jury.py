@@ -31,13 +31,13 @@ LEVELS = 256
 
 
 @dataclass(frozen=True, eq=False)
-class Tuned:
+class Judgement:
     """A score vector with its best shift: what it costs, in all and in each replicate.
 
     Examples
     --------
     >>> import numpy as np
-    >>> Tuned(0.5, 0.2, np.array([0.1, 0.3])).cost
+    >>> Judgement(0.5, 0.2, np.array([0.1, 0.3])).cost
     0.2
     """
 
@@ -54,11 +54,11 @@ class Jury(Protocol):
         """Metric calls that one `judge` makes."""
         ...
 
-    def tune(self, scores: Floats64) -> Tuned:
+    def tune(self, scores: Floats64) -> Judgement:
         """Return the best shift of the scores, if the metric has a threshold, and its costs."""
         ...
 
-    def judge(self, scores: Floats64) -> Tuned:
+    def judge(self, scores: Floats64) -> Judgement:
         """Return the costs of the scores as they are."""
         ...
 
@@ -135,13 +135,13 @@ class DecisionJury:
         costs = self.metric.cost(self.metric.from_sums(sums, self.kept))
         return -0.5 * (above + below), np.asarray(costs)
 
-    def tune(self, scores: Floats64) -> Tuned:
+    def tune(self, scores: Floats64) -> Judgement:
         """Take the shift that is best on average over the replicates."""
         shifts, costs = self.curve(scores)
         best = int(np.argmin(costs[:, 1:].mean(axis=1) if costs.shape[1] > 1 else costs[:, 0]))
-        return Tuned(float(shifts[best]), float(costs[best, 0]), costs[best, 1:])
+        return Judgement(float(shifts[best]), float(costs[best, 0]), costs[best, 1:])
 
-    def judge(self, scores: Floats64) -> Tuned:
+    def judge(self, scores: Floats64) -> Judgement:
         """Judge the decisions as they are."""
         flagged = np.flatnonzero(scores > 0.0)
         place = sparse.csr_array(
@@ -150,7 +150,7 @@ class DecisionJury:
         )
         sums = np.asarray(place @ self.weights).T
         costs = self.metric.cost(self.metric.from_sums(sums, self.kept))
-        return Tuned(0.0, float(costs[0]), np.asarray(costs[1:]))
+        return Judgement(0.0, float(costs[0]), np.asarray(costs[1:]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,15 +159,16 @@ class CountedJury:
 
     inner: DecisionJury
     ledger: Ledger
-    price: int = 0
+    price: int = 1
 
-    def tune(self, scores: Floats64) -> Tuned:
+    def tune(self, scores: Floats64) -> Judgement:
         """Count one look, and tune."""
         self.ledger.count(1)
         return self.inner.tune(scores)
 
-    def judge(self, scores: Floats64) -> Tuned:
-        """Judge the scores as they are."""
+    def judge(self, scores: Floats64) -> Judgement:
+        """Count one look, and judge the scores as they are."""
+        self.ledger.count(self.price)
         return self.inner.judge(scores)
 
 
@@ -206,7 +207,7 @@ class CallingJury:
         ]
         return cls(ledger, [pair for pair in bound if pair is not None], thresholds)
 
-    def tune(self, scores: Floats64) -> Tuned:
+    def tune(self, scores: Floats64) -> Judgement:
         """Look at evenly spaced thresholds, then closer around the best."""
         model = self.ledger.problem.model
         if not self.ledger.problem.metric.decides or not getattr(model, "intercept", True):
@@ -219,7 +220,7 @@ class CallingJury:
             closer = np.append(np.linspace(*beside, 10)[1:-1], shift)
             shift = float(closer[self._lowest(scores, closer)])
         judged = self.judge(scores + shift)
-        return Tuned(shift, judged.cost, judged.replicates)
+        return Judgement(shift, judged.cost, judged.replicates)
 
     def _shifts(self, scores: Floats64) -> Floats64:
         """Return shifts that flag evenly spread shares of the rows, and about the base rate.
@@ -238,14 +239,14 @@ class CallingJury:
         judge = self.ledger.problem.judge
         return int(np.argmin(self.ledger.ask(judge, scores[:, np.newaxis] + shifts)))
 
-    def judge(self, scores: Floats64) -> Tuned:
+    def judge(self, scores: Floats64) -> Judgement:
         """Ask the metric for the rows and for each replicate."""
         cost = float(self.ledger.ask(self.ledger.problem.judge, scores))
         costs = [
             float(self.ledger.ask(bound, scores if rows is None else scores[rows]))
             for rows, bound in self.replicates
         ]
-        return Tuned(0.0, cost, np.array(costs))
+        return Judgement(0.0, cost, np.array(costs))
 
 
 def bind_replicate(

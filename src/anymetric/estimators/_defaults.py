@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from anymetric.surrogates import PrecisionAtRecall, Sliced, Slices
+from anymetric.surrogates import PrecisionAtRecall, Slices
 
 
 def default_slices(train, loss="logistic"):
@@ -22,15 +20,7 @@ def default_slices(train, loss="logistic"):
     """
     by = ("class", *(name for name in ("groups", "source") if name in train.side))
     every = Slices(loss, by).expand(train)
-    return [slice_ for slice_ in every if has_rows(slice_, train)]
-
-
-def has_rows(slice_: Sliced, train) -> bool:
-    """Return whether the slice selects any row."""
-    chosen = np.ones(len(train), dtype=bool)
-    for column, value in slice_.where:
-        chosen &= train.column(column) == value
-    return bool(chosen.any())
+    return [slice_ for slice_ in every if slice_.chosen(train).any()]
 
 
 def default_ranking():

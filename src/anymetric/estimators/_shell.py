@@ -97,7 +97,7 @@ class MetricEstimator(TakesRows, CallbackSupportMixin, BaseEstimator):
         self.verbose = verbose
         self.random_state = random_state
 
-    # Threads that wait for each other cost twentyfold on a busy machine; one never waits.
+    # On a busy machine threads wait for each other far longer than they work; one never waits.
     @threadpool_limits.wrap(limits=1)
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(

@@ -14,7 +14,7 @@ taken as one that are unnamed there too. They differ in more than constants: see
 
 from anymetric.theory.descent import (
     Bound,
-    Descent,
+    DescentSettings,
     descent_settings,
     smoothed_settings,
     smoothness,
@@ -37,7 +37,7 @@ from anymetric.theory.estimates import (
 
 __all__ = [
     "Bound",
-    "Descent",
+    "DescentSettings",
     "Settings",
     "TwoStepSettings",
     "balanced_sigma",

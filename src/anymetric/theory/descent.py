@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Descent:
+class DescentSettings:
     """Settings of Algorithm 1: the smoothness they are for, the step, the projection's accuracy.
 
     >>> descent_settings(beta=2.0, T=100).eta
@@ -46,24 +46,24 @@ def smoothness(*, curvature: float) -> float:
     return max(curvature, math.sqrt(curvature))
 
 
-def descent_settings(*, beta: float, T: int) -> Descent:
+def descent_settings(*, beta: float, T: int) -> DescentSettings:
     """Return step ``1/beta^2`` and projection accuracy ``1/(beta^2 T)`` (Theorem 1, Algorithm 1).
 
     >>> descent_settings(beta=2.0, T=100)
-    Descent(beta=2.0, eta=0.25, accuracy=0.0025)
+    DescentSettings(beta=2.0, eta=0.25, accuracy=0.0025)
     """
     check(T=T, beta=beta)
-    return Descent(beta, 1 / beta**2, 1 / (beta**2 * T))
+    return DescentSettings(beta, 1 / beta**2, 1 / (beta**2 * T))
 
 
-def smoothed_settings(*, K: int, L: float, sigma_1: float, T: int) -> Descent:
+def smoothed_settings(*, K: int, L: float, sigma_1: float, T: int) -> DescentSettings:
     """Return the settings of `descent_settings` for a non-smooth psi (Corollary 2).
 
     Smoothing psi with Gaussian noise of width ``sigma_1`` makes ``beta = sqrt(K) L / sigma_1``
     (Lemma 12, part 2).
 
     >>> smoothed_settings(K=4, L=1.0, sigma_1=0.5, T=10)
-    Descent(beta=4.0, eta=0.0625, accuracy=0.00625)
+    DescentSettings(beta=4.0, eta=0.0625, accuracy=0.00625)
     """
     check(K=K, L=L, sigma_1=sigma_1)
     return descent_settings(beta=math.sqrt(K) * L / sigma_1, T=T)
