@@ -17,8 +17,8 @@ ROOT = Path(anymetric.__file__).parent
 
 # From the ground up: a module may import its own layer and those before it.
 LAYERS = (
-    {"data", "errors", "losses", "metrics"},
-    {"surrogates", "models"},
+    {"blocks", "data", "errors", "losses", "metrics"},
+    {"surrogates", "models", "engines"},
     {"problem"},
     {"ledger"},
     {"gradients", "projections", "solvers", "theory", "starts"},
@@ -26,7 +26,7 @@ LAYERS = (
     {"descent", "diagnosis", "tuning", "frontier", "auto"},
     {"estimators"},
     {"datasets"},
-    {"baselines", "report"},
+    {"baselines", "displays", "report"},
     {"demo", "paper", "cli", "__main__", "__init__"},
 )
 HEIGHT = {name: height for height, layer in enumerate(LAYERS) for name in layer}

@@ -130,7 +130,7 @@ class Descent:
             accuracy=eta / self.turns,
             state=None if last.projection is None else last.projection.state,
         )
-        judged = ledger.problem.model.scores(ledger.problem.valid.X, projection.theta)
+        judged = ledger.problem.judged(projection.theta)
         cost = float(ledger.ask(ledger.problem.judge, judged))
         here = Probe(projection.theta, projection.profile, cost)
         seconds = time.perf_counter() - began

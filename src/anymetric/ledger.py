@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from anymetric.data import Data, Floats
+from anymetric.data import Floats, Matrix
 from anymetric.metrics import BoundMetric, MetricError, Sweep
 from anymetric.metrics.calls import BoundCalls
 from anymetric.problem import Problem, blocks
@@ -87,19 +87,31 @@ class Ledger:
 
     def look(self, theta: NDArray[Any]) -> Probe:
         """Look at one parameter vector."""
-        scores = self.problem.model.scores(self.problem.valid.X, theta)
-        cost = float(self.ask(self.problem.judge, scores))
+        cost = float(self.ask(self.problem.judge, self.problem.judged(theta)))
         return Probe(np.asarray(theta, dtype=np.float64), self.problem.profile(theta), cost)
 
     def probe(self, thetas: NDArray[Any], batch: Batch | None = None) -> Probes:
         """Look at ``(m, p)`` parameter vectors; with a batch, only its rows follow them."""
         problem = self.problem
+        if batch is None and not problem.shared:
+            parts = blocks(thetas, len(problem.valid))
+            costs = [self.ask(problem.judge, problem.judged(part)) for part in parts]
+            return Probes(problem.profile(thetas), np.concatenate(costs))
         profiles, costs = [], []
         for part in blocks(thetas, max(len(problem.train), len(problem.valid))):
             trained, judged = batch_scores(problem, part, batch)
-            profiles.append(problem.profiler.values(trained))
             costs.append(self.ask(problem.judge, judged))
+            profiles.append(problem.profiler.values(trained))
         return Probes(np.concatenate(profiles), np.concatenate(costs))
+
+    def along(self, basis: NDArray[Any], mix: NDArray[np.float64]) -> Probes:
+        """Look at mixtures ``(b, m)`` of the scores of ``(b, p)`` parameter vectors."""
+        problem = self.problem
+        scores = problem.judged(basis)
+        mix = mix.astype(scores.dtype, copy=False)
+        parts = [part.T for part in blocks(mix.T, len(problem.valid))]
+        costs = [self.ask(problem.judge, scores @ part) for part in parts]
+        return Probes(problem.engine.along(basis, mix), np.concatenate(costs))
 
     def ask(self, judge: BoundMetric, scores: Floats) -> NDArray[np.float64]:
         """Return the costs of scores ``(n,)`` or ``(n, m)``, counted.
@@ -191,16 +203,15 @@ def batch_scores(
     problem: Problem, thetas: NDArray[Any], batch: Batch | None
 ) -> tuple[Floats, Floats]:
     """Return ``(n, m)`` scores on train and on valid, perturbed everywhere or in a batch."""
-    score = problem.model.scores
     if batch is None:
-        trained = score(problem.train.X, thetas)
-        same = problem.valid is problem.train
-        return trained, trained if same else score(problem.valid.X, thetas)
+        trained = problem.scores(thetas)
+        return trained, trained if problem.shared else problem.judged(thetas)
 
-    def replaced(data: Data, rows: NDArray[np.intp]) -> Floats:
-        base = score(data.X, batch.theta)
+    def replaced(X: Matrix, rows: NDArray[np.intp]) -> Floats:
+        base = problem.model.scores(X, batch.theta)
         scores = np.repeat(base[:, np.newaxis], len(thetas), axis=1)
-        scores[rows] = score(data.X[rows], thetas)
+        scores[rows] = problem.model.scores(X[rows], thetas)
         return scores
 
-    return replaced(problem.train, batch.train), replaced(problem.valid, batch.valid)
+    of_train, of_valid = problem.tables
+    return replaced(of_train, batch.train), replaced(of_valid, batch.valid)

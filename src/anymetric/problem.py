@@ -10,13 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from anymetric.data import Data, Floats
+from anymetric.data import Data, Floats, Matrix
+from anymetric.engines import Engine, Local, lighter
 from anymetric.metrics import BoundMetric, Metric
 from anymetric.models import Linear, Model
 from anymetric.surrogates import Profiler, Spec, bind
 
-# Scores held at once while many parameter vectors are looked at: 64 MB of doubles.
-BLOCK = 1 << 23
+# Scores held at once while many parameter vectors are judged: 32 MB of doubles.
+BLOCK = 1 << 22
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,6 +70,19 @@ class Problem:
         return bind(self.surrogates, self.train)
 
     @cached_property
+    def tables(self) -> tuple[Matrix, Matrix]:
+        """The features of the training rows and of those that judge, in their faster form."""
+        if not isinstance(self.model, Linear):
+            return self.train.X, self.valid.X
+        trained = lighter(self.train.X)
+        return trained, trained if self.valid is self.train else lighter(self.valid.X)
+
+    @cached_property
+    def engine(self) -> Engine:
+        """Where the surrogates' sums run: on the training rows, equal ones merged."""
+        return Engine.build(self.model, self.tables[0], self.profiler)
+
+    @cached_property
     def judge(self) -> BoundMetric:
         """The metric on the rows that judge."""
         return self._bound(self.valid)
@@ -77,6 +91,11 @@ class Problem:
     def mirror(self) -> BoundMetric:
         """The metric on the training rows, for estimators that shift their scores."""
         return self.judge if self.valid is self.train else self._bound(self.train)
+
+    @property
+    def shared(self) -> bool:
+        """Whether one score vector serves both the surrogates and the metric."""
+        return self.valid is self.train and self.engine.X is self.tables[0]
 
     @property
     def size(self) -> int:
@@ -90,42 +109,41 @@ class Problem:
 
     def scores(self, theta: NDArray[Any]) -> Floats:
         """Return the training rows' scores."""
-        return self.model.scores(self.train.X, theta)
+        return self.model.scores(self.tables[0], theta)
+
+    def judged(self, theta: NDArray[Any]) -> Floats:
+        """Return the scores of the rows that judge."""
+        return self.model.scores(self.tables[1], theta)
 
     def profile(self, theta: NDArray[Any]) -> NDArray[np.float64]:
         """Return the profile ``(K,)`` of one theta, ``(m, K)`` of ``(m, p)``."""
-        if theta.ndim == 1:
-            return self.profiler.values(self.scores(theta))
-        parts = [self.profiler.values(self.scores(t)) for t in blocks(theta, len(self.train))]
-        return np.concatenate(parts)
+        return self.engine.profile(theta)
 
     def cost(self, theta: NDArray[Any]) -> NDArray[np.float64]:
         """Return the cost ``()`` of one theta, ``(m,)`` of ``(m, p)``."""
         if theta.ndim == 1:
-            return self.judge.costs(self.model.scores(self.valid.X, theta))
-        scored = (self.model.scores(self.valid.X, t) for t in blocks(theta, len(self.valid)))
+            return self.judge.costs(self.judged(theta))
+        scored = (self.judged(part) for part in blocks(theta, len(self.valid)))
         return np.concatenate([self.judge.costs(scores) for scores in scored])
+
+    def at(self, theta: NDArray[Any]) -> Local:
+        """Return the profile at theta, with its derivatives by the parameters in reach."""
+        return self.engine.at(theta)
 
     def linearise(self, theta: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the profile and its ``(K, p)`` Jacobian by the parameters."""
-        scores = self.scores(theta)
-        return self.profiler.values(scores), self.jacobian(theta, scores)
-
-    def jacobian(self, theta: NDArray[Any], scores: Floats) -> NDArray[np.float64]:
-        """Return the ``(K, p)`` Jacobian of the profile at parameters with these scores."""
-        return self.model.pullback(self.train.X, theta, self.profiler.slopes(scores))
+        here = self.at(theta)
+        return here.profile, here.jacobian()
 
     def excess(
         self, theta: NDArray[Any], target: NDArray[np.float64]
     ) -> tuple[float, NDArray[np.float64], NDArray[np.float64]]:
         """Return ``||(l(theta) - target)_+||^2``, its gradient, and the profile."""
-        scores = self.scores(theta)
-        profile = self.profiler.values(scores)
-        over = np.maximum(profile - target, 0.0)
+        here = self.at(theta)
+        over = np.maximum(here.profile - target, 0.0)
         if not np.any(over):
-            return 0.0, np.zeros(theta.shape), profile
-        slopes = self.profiler.slopes(scores).T @ (2.0 * over)
-        return float(over @ over), self.model.pullback(self.train.X, theta, slopes), profile
+            return 0.0, np.zeros(theta.shape), here.profile
+        return float(over @ over), here.gradient(2.0 * over), here.profile
 
     def _bound(self, data: Data) -> BoundMetric:
         return self.metric.bind(

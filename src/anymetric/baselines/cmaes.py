@@ -11,13 +11,14 @@ from anymetric.baselines._fits import logistic
 from anymetric.baselines._trials import Trials
 from anymetric.errors import import_extra
 from anymetric.solution import Status
+from anymetric.starts import shifted
 
 # Beyond this many parameters only their variances are learned.
 FULL_COVARIANCE = 500
 
 
 class CMAES(BaselineClassifier):
-    """Minimise the validation cost over the weights themselves, from a logistic regression.
+    """Minimise the validation cost over the weights, from a post-shifted logistic regression.
 
     Nothing regularises: with few validation rows and many features it fits their noise. It needs
     the package cma: ``pip install 'anymetric[baselines]'``.
@@ -72,7 +73,8 @@ class CMAES(BaselineClassifier):
     def _try(self, trials: Trials, rng: np.random.Generator) -> Status:
         cma = import_extra("cma", needed_by="CMAES", extra="baselines")
         problem, ledger = trials.problem, trials.ledger
-        start = logistic(problem.model, problem.train, self.C)
+        # Where a plain model flags nobody a metric of decisions is flat, and no step leads away.
+        start = shifted(ledger, logistic(problem.model, problem.train, self.C))
         trials.judge(start, generation=0)
         options = {
             "verbose": -9,

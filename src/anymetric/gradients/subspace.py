@@ -87,7 +87,4 @@ def probe_along(
         return ledger.probe(theta + steps @ V.T)
     basis = np.vstack([theta, V.T])
     mix = np.vstack([np.ones(len(steps)), steps.T])  # (K + 1, m)
-    trained = problem.scores(basis) @ mix
-    same = problem.valid is problem.train
-    judged = trained if same else problem.model.scores(problem.valid.X, basis) @ mix
-    return Probes(problem.profiler.values(trained), ledger.ask(problem.judge, judged))
+    return ledger.along(basis, mix)

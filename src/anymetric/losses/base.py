@@ -70,6 +70,10 @@ class Loss(ABC):
     @abstractmethod
     def _curvature(self, z: Floats) -> Floats: ...
 
+    def _both(self, z: Floats) -> tuple[Floats, Floats]:
+        """Return value and slope; a loss whose two share work does it once."""
+        return self._value(z), self._slope(z)
+
     def value(self, z: ArrayLike) -> Floats:
         """Return ``phi(z)``, elementwise."""
         return _by_elements(self._value, floats(z))
@@ -93,6 +97,23 @@ class Loss(ABC):
     def score_slope(self, scores: ArrayLike, y: ArrayLike) -> Floats:
         """Return the derivative of each loss by its score."""
         return _by_rows(lambda s, t: self.slope(self.argument(s, t)), scores, y)
+
+    def with_slopes(self, scores: Floats, y: Floats) -> tuple[Floats, Floats]:
+        """Return the losses of ``(n,)`` scores and their derivatives by the scores, in one pass.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from anymetric.losses import Hinge
+        >>> losses, slopes = Hinge().with_slopes(np.array([0.5, -2.0]), np.array([1.0, 1.0]))
+        >>> losses.tolist(), slopes.tolist()
+        ([0.5, 3.0], [-1.0, -1.0])
+        """
+        losses, slopes = np.empty_like(scores), np.empty_like(scores)
+        for start in range(0, len(scores), BLOCK):
+            rows = slice(start, start + BLOCK)
+            losses[rows], slopes[rows] = self._both(self.argument(scores[rows], y[rows]))
+        return losses, slopes
 
     def score_curvature(self, scores: ArrayLike, y: ArrayLike) -> Floats:
         """Return the curvature of each loss by its score; classes must be -1 and +1."""
@@ -119,6 +140,12 @@ class MarginLoss(Loss):
     def score_slope(self, scores: ArrayLike, y: ArrayLike) -> Floats:
         """Return ``y phi'(y f)``."""
         return _by_rows(lambda s, t: self.argument(self.slope(self.argument(s, t)), t), scores, y)
+
+    def with_slopes(self, scores: Floats, y: Floats) -> tuple[Floats, Floats]:
+        """Return the losses and ``y phi'(y f)``, in one pass."""
+        losses, slopes = super().with_slopes(scores, y)
+        slopes *= y
+        return losses, slopes
 
 
 class ResidualLoss(Loss):

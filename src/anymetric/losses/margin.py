@@ -38,6 +38,11 @@ class Hinge(MarginLoss):
     def _slope(self, z: Floats) -> Floats:
         return -(z < 1).astype(z.dtype)
 
+    def _both(self, z: Floats) -> tuple[Floats, Floats]:
+        gap = 1 - z
+        slope = -(gap > 0).astype(z.dtype)
+        return np.maximum(gap, 0, out=gap), slope
+
     def _curvature(self, z: Floats) -> Floats:
         return 0.5 / np.maximum(np.abs(1 - z), FLOOR)
 
@@ -93,6 +98,14 @@ class Logistic(MarginLoss):
     def _slope(self, z: Floats) -> Floats:
         return -_fall(z)
 
+    def _both(self, z: Floats) -> tuple[Floats, Floats]:
+        decay = _decay(z)
+        slope = np.where(z > 0, decay, 1)
+        slope /= -1 - decay
+        loss = _log1p(decay)
+        loss -= np.minimum(z, 0)
+        return loss, slope
+
     def _curvature(self, z: Floats) -> Floats:
         return _bell(z)
 
@@ -139,6 +152,18 @@ class Sigmoid(MarginLoss):
 
     def _slope(self, z: Floats) -> Floats:
         return -self.scale * _bell(self.scale * z)
+
+    def _both(self, z: Floats) -> tuple[Floats, Floats]:
+        rise = self.scale * z
+        # A little below the logarithm of the largest number: 2^1024, or 2^128.
+        np.minimum(rise, 0.69 * np.finfo(rise.dtype).maxexp, out=rise)
+        np.exp(rise, out=rise)
+        value = np.reciprocal(1 + rise)
+        # phi (1 - phi), from factors that neither overflow nor cancel
+        rise *= value
+        rise *= value
+        rise *= -self.scale
+        return value, rise
 
     def _curvature(self, z: Floats) -> Floats:
         decay = _decay(self.scale * z)

@@ -14,6 +14,8 @@ from anymetric.data import Floats, Matrix
 # Entries of X up to which a Hessian is summed in double precision, and rows in a block of it.
 EXACT = 1 << 17
 ROWS = 2048
+# Rows whose single-precision sum keeps its digits.
+SUMMED = 8192
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,7 +98,10 @@ class Linear:
     def scores(self, X: Matrix, theta: NDArray[Any]) -> Floats:
         """Return scores: ``(n,)`` for one theta, ``(n, m)`` for ``(m, p)`` thetas."""
         weights, offset = self.raw(theta)
-        product: Floats = X @ weights.T.astype(X.dtype, copy=False)
+        columns = weights.T.astype(X.dtype, copy=False)
+        if sparse.issparse(X):
+            columns = np.ascontiguousarray(columns)
+        product: Floats = X @ columns
         product += offset.astype(X.dtype, copy=False)
         return product
 
@@ -104,12 +109,8 @@ class Linear:
         self, X: Matrix, theta: NDArray[Any], slopes: Floats | sparse.csr_array
     ) -> NDArray[np.float64]:
         """Turn gradients by scores, ``(n,)`` or ``(K, n)``, into gradients by parameters."""
-        slopes = slopes.astype(X.dtype, copy=False)
-        product = slopes @ X
-        gradient = np.asarray(
-            product.toarray() if sparse.issparse(product) else product, dtype=np.float64
-        )
-        total = np.asarray(slopes.sum(axis=-1), dtype=np.float64)
+        gradient = row_sums(X, slopes.astype(X.dtype, copy=False))
+        total = np.asarray(slopes.sum(axis=-1, dtype=np.float64))
         if self.shift is not None:
             gradient = gradient - np.multiply.outer(total, self.shift)
         if self.scale is not None:
@@ -163,6 +164,29 @@ class Linear:
         if not self.intercept:
             return H
         return np.block([[H, first[:, np.newaxis]], [first[np.newaxis, :], np.array([[total]])]])
+
+
+def row_sums(X: Matrix, slopes: Floats | sparse.csr_array) -> NDArray[np.float64]:
+    """Return ``slopes @ X`` for slopes of shape ``(n,)`` or ``(K, n)``.
+
+    Single precision is summed in blocks of rows, and the blocks in double precision.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> row_sums(sparse.csr_array([[1.0, 0.0], [2.0, 3.0]]), np.ones(2)).tolist()
+    [3.0, 3.0]
+    """
+    if sparse.issparse(X) and sparse.issparse(slopes):
+        # A dense right-hand side spares the search for places where two rows meet.
+        return np.ascontiguousarray((X.T @ slopes.T.toarray()).T, dtype=np.float64)
+    if X.dtype == np.float64 or sparse.issparse(X) or sparse.issparse(slopes):
+        return np.asarray(slopes @ X, dtype=np.float64)
+    total = np.zeros((*slopes.shape[:-1], X.shape[1]))
+    for start in range(0, X.shape[0], SUMMED):
+        rows = slice(start, start + SUMMED)
+        total += slopes[..., rows] @ X[rows]
+    return total
 
 
 def sum_of_squares(

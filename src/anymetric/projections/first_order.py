@@ -54,14 +54,14 @@ class Adagrad:
     ) -> Projection:
         """Take the steps; an objective of exactly zero has no gradient left and ends them."""
         begun = theta
-        squares = np.zeros_like(theta) if state is None else np.asarray(state)
+        squares = np.zeros_like(theta) if state is None else np.array(state)
         taken = 0
         while taken < self.iterations:
             objective, gradient, _ = problem.excess(theta, target)
             if objective == 0.0:
                 break
             taken += 1
-            squares = squares + gradient**2
+            squares += gradient * gradient
             theta = theta - self.step * gradient / (np.sqrt(squares) + self.offset)
         state = squares if self.persistent else None
         return certify(problem, target, theta, begun, accuracy, taken, state)

@@ -54,7 +54,8 @@ class GaussNewton:
         """Step, keep what improves, damp what does not."""
         begun, damping, taken = theta, self.damping, 0
         stop = self.tolerance if accuracy is None else max(accuracy, self.tolerance)
-        profile, jacobian = problem.linearise(theta)
+        here = problem.at(theta)
+        profile, jacobian = here.profile, here.jacobian()
         while taken < self.iterations:
             taken += 1
             over = np.maximum(profile - target, 0.0)
@@ -64,12 +65,11 @@ class GaussNewton:
             if gap <= stop:
                 break
             trial = theta - damped_step(jacobian[active], over[active], damping)
-            scores = problem.scores(trial)
-            reached = problem.profiler.values(scores)
-            excess = np.maximum(reached - target, 0.0)
+            there = problem.at(trial)
+            excess = np.maximum(there.profile - target, 0.0)
             if excess @ excess < over @ over:
                 theta, damping = trial, max(damping / 10.0, 1e-12)
-                profile, jacobian = reached, problem.jacobian(theta, scores)
+                profile, jacobian = there.profile, there.jacobian()
             else:
                 damping *= 10.0
                 if damping > 1e12:

@@ -1,6 +1,6 @@
 """Surrogates: scores to a profile of K numbers that training can lower."""
 
-from anymetric.surrogates.base import Bound, Surrogate
+from anymetric.surrogates.base import Bound, Slopes, Surrogate
 from anymetric.surrogates.profiler import Profiler, Spec, bind, expand
 from anymetric.surrogates.ranking import AveragePrecisionAtK, PrecisionAtRecall
 from anymetric.surrogates.slices import (
@@ -21,6 +21,7 @@ __all__ = [
     "Profiler",
     "Sliced",
     "Slices",
+    "Slopes",
     "Spec",
     "Surrogate",
     "bind",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 import numpy as np
@@ -56,3 +57,43 @@ class Bound(Protocol):
     def slopes(self, scores: Floats) -> sparse.csr_array:
         """Return the ``(k, n)`` derivatives by the ``(n,)`` scores."""
         ...
+
+
+class Slopes(Protocol):
+    """The derivatives of k values by n scores, at some scores.
+
+    Examples
+    --------
+    >>> slopes: Slopes = Known(sparse.csr_array([[1.0, 2.0]]))
+    >>> slopes.mixed(np.array([3.0])).tolist()
+    [3.0, 6.0]
+    """
+
+    def mixed(self, weights: NDArray[np.float64]) -> Floats:
+        """Return the ``(n,)`` derivative of the values' sum by these ``(k,)`` weights."""
+        ...
+
+    def matrix(self) -> sparse.csr_array:
+        """Return the ``(k, n)`` derivatives."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Known:
+    """Slopes that are a matrix already.
+
+    Examples
+    --------
+    >>> Known(sparse.csr_array([[1.0, 2.0]])).matrix().shape
+    (1, 2)
+    """
+
+    slopes: sparse.csr_array
+
+    def mixed(self, weights: NDArray[np.float64]) -> Floats:
+        """Multiply."""
+        return np.asarray(weights @ self.slopes)
+
+    def matrix(self) -> sparse.csr_array:
+        """Return them."""
+        return self.slopes

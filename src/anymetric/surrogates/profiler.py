@@ -13,7 +13,7 @@ from scipy import sparse
 
 from anymetric.data import Data, Floats
 from anymetric.losses import Loss, as_loss
-from anymetric.surrogates.base import Bound, Surrogate
+from anymetric.surrogates.base import Bound, Known, Slopes, Surrogate
 from anymetric.surrogates.ranking import PrecisionAtRecall, bind_recalls
 from anymetric.surrogates.slices import BoundSlices, Sliced, Slices, shares
 
@@ -60,9 +60,49 @@ class Profiler:
         """Return the ``(K, n)`` derivatives of the profile by the scores."""
         if len(self.parts) == 1:
             return self.parts[0].slopes(scores)
-        stacked = on_top([part.slopes(scores) for part in self.parts])
-        in_order = np.array_equal(self.order, np.arange(len(self.order)))
-        return stacked if in_order else sparse.csr_array(stacked[self.order])
+        return in_place(on_top([part.slopes(scores) for part in self.parts]), self.order)
+
+    def local(self, scores: Floats) -> tuple[NDArray[np.float64], Slopes]:
+        """Return the profile of ``(n,)`` scores and its slopes there, from one pass."""
+        found = [local(part, scores) for part in self.parts]
+        if len(found) == 1:
+            return found[0]
+        values = np.concatenate([values for values, _ in found])
+        sizes = [len(values) for values, _ in found]
+        return values[self.order], Stacked(tuple(s for _, s in found), sizes, self.order)
+
+
+@dataclass(frozen=True, eq=False)
+class Stacked:
+    """The slopes of several families, put into the order of the profile."""
+
+    parts: tuple[Slopes, ...]
+    sizes: list[int]
+    order: NDArray[np.intp]
+
+    def mixed(self, weights: NDArray[np.float64]) -> Floats:
+        """Add up what each family gives."""
+        placed = np.empty_like(weights)
+        placed[self.order] = weights
+        shares = np.split(placed, np.cumsum(self.sizes)[:-1])
+        return np.asarray(sum(s.mixed(w) for s, w in zip(self.parts, shares, strict=True)))
+
+    def matrix(self) -> sparse.csr_array:
+        """Return the ``(K, n)`` derivatives."""
+        return in_place(on_top([part.matrix() for part in self.parts]), self.order)
+
+
+def local(part: Bound, scores: Floats) -> tuple[NDArray[np.float64], Slopes]:
+    """Return the values and slopes of one family: in one pass, where it has one."""
+    if isinstance(part, BoundSlices):
+        return part.local(scores)
+    return part.values(scores), Known(part.slopes(scores))
+
+
+def in_place(matrix: sparse.csr_array, order: NDArray[np.intp]) -> sparse.csr_array:
+    """Return the rows of a matrix in another order."""
+    in_order = np.array_equal(order, np.arange(len(order)))
+    return matrix if in_order else sparse.csr_array(matrix[order])
 
 
 Spec: TypeAlias = "Surrogate | Slices | Loss | str | Iterable[Surrogate | Slices | Loss | str]"

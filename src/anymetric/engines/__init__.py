@@ -1,0 +1,7 @@
+"""Engines: where the sums over the training rows run."""
+
+from anymetric.engines.engine import Engine, Local
+from anymetric.engines.merging import Merged, merge
+from anymetric.engines.tables import lighter, row_block
+
+__all__ = ["Engine", "Local", "Merged", "lighter", "merge", "row_block"]
