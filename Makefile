@@ -4,16 +4,16 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test lint bench clean
+.PHONY: demo test lint bench bench-quick paper-quick docs clean
 
 $(READY): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[plot,test]"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[test]"
 	touch $(READY)
 
 demo:
 	test -x $(VENV)/bin/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[plot]"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[cli,plot]"
 	$(BIN)/python -m anymetric.demo
 
 lint: $(READY)
@@ -26,6 +26,15 @@ test: lint
 
 bench: $(READY)
 	$(BIN)/python benchmarks/speed.py
+
+bench-quick: $(READY)
+	$(BIN)/python benchmarks/speed.py --quick
+
+paper-quick: $(READY)
+	$(BIN)/python -m anymetric.paper --quick --out .paper-quick
+
+docs: $(READY)
+	$(BIN)/mkdocs build --strict
 
 clean:
 	rm -rf $(VENV) dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -22,12 +22,16 @@ def estimate(r_squared=0.9, condition=2.0):
         (0.03, 0.02, estimate(), Verdict.MORE_ROWS),
         (0.01, 0.02, estimate(), Verdict.POST_SHIFT),
         (-0.01, 0.02, estimate(r_squared=0.1), Verdict.MORE_SURROGATES),
-        (0.01, 0.02, estimate(condition=1e9), Verdict.MORE_SURROGATES),
+        (0.01, 0.02, estimate(condition=1e9), Verdict.FEWER_SURROGATES),
         (float("nan"), float("nan"), estimate(), Verdict.POST_SHIFT),
     ],
 )
 def test_each_situation_has_its_verdict(gain, error, local, verdict):
     assert decide(gain, error, local) is verdict
+
+
+def test_a_metric_without_thresholds_is_not_told_of_one():
+    assert decide(0.01, 0.02, estimate(), thresholds=False) is Verdict.PLAIN
 
 
 def test_training_that_pays_is_told_to_go():

@@ -7,12 +7,20 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from anymetric.data import Data
-from anymetric.engines import Engine, engine, lighter, merge, merging, row_block, tables
+from anymetric.engines import Engine, engine, lighter, merge, merging, tables
 from anymetric.losses import as_loss
 from anymetric.metrics import as_metric
-from anymetric.models import Linear
+from anymetric.models import Linear, products
+from anymetric.models.products import row_block
 from anymetric.problem import Problem
-from anymetric.surrogates import PrecisionAtRecall, Sliced, bind, per_class, per_class_and_group
+from anymetric.surrogates import (
+    AveragePrecisionAtK,
+    PrecisionAtRecall,
+    Sliced,
+    bind,
+    per_class,
+    per_class_and_group,
+)
 
 OVERLAPPING = [
     per_class("sigmoid"),
@@ -157,8 +165,8 @@ def test_small_tables_stay_as_they_are(rng):
 
 
 def test_a_large_table_of_few_ones_becomes_sparse_and_a_full_one_stays_dense(rng):
-    ones = np.zeros((6000, 200))
-    ones[np.arange(6000), rng.integers(0, 200, 6000)] = 1.0
+    ones = np.zeros((20_000, 200))
+    ones[np.arange(20_000), rng.integers(0, 200, 20_000)] = 1.0
     assert sparse.issparse(lighter(ones))
     full = rng.normal(size=(2000, 100))
     assert lighter(full) is full
@@ -201,6 +209,56 @@ def test_many_profiles_in_blocks_are_those_of_each_alone(spec, form, rng, monkey
     mix = rng.normal(size=(13, 4))
     mixed = built.profile(mix.T @ thetas)
     np.testing.assert_allclose(built.along(thetas, mix), mixed, rtol=1e-10)
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        PrecisionAtRecall(0.5),
+        AveragePrecisionAtK(),
+        [PrecisionAtRecall(0.3), "sigmoid"],
+        OVERLAPPING,
+    ],
+    ids=["recall", "top", "mixed", "overlapping"],
+)
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_one_pass_gives_the_values_and_the_slopes_of_two(spec, kind, rng):
+    data = rows_of(rng, weights=False)
+    profiler = bind(spec, data)
+    scores = rng.normal(size=len(data)).astype(kind)
+    values, slopes = profiler.local(scores)
+    near = {"rtol": 1e-5, "atol": 1e-8} if kind is np.float32 else {"rtol": 1e-12, "atol": 1e-15}
+    np.testing.assert_allclose(values, profiler.values(scores), **near)
+    np.testing.assert_allclose(slopes.matrix().toarray(), profiler.slopes(scores).toarray(), **near)
+    weights = rng.random(len(profiler))
+    np.testing.assert_allclose(
+        slopes.mixed(weights), weights @ profiler.slopes(scores).toarray(), **near
+    )
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
+def test_products_of_long_tables_are_those_of_numpy(kind, form, rng, monkeypatch):
+    monkeypatch.setattr(products, "IN_CACHE", 0)
+    monkeypatch.setattr(products, "LONG", 0)
+    monkeypatch.setattr(products, "SUMMED", 7)
+    X = rng.normal(size=(50, 6)).astype(kind)
+    theta, slopes = rng.normal(size=6).astype(kind), rng.normal(size=50).astype(kind)
+    K = sparse.csc_array(slopes * (rng.random((3, 50)) < 0.4)).astype(kind)
+    near = {"rtol": 1e-4, "atol": 1e-5} if kind is np.float32 else {"rtol": 1e-12, "atol": 1e-13}
+    np.testing.assert_allclose(products.times(form(X), theta), X @ theta, **near)
+    np.testing.assert_allclose(products.row_sums(form(X), slopes), slopes @ X, **near)
+    for many in (K, sparse.csr_array(K), K.toarray()):
+        np.testing.assert_allclose(products.row_sums(form(X), many), K.toarray() @ X, **near)
+        np.testing.assert_allclose(products.totals(many), K.toarray().sum(axis=1), **near)
+
+
+def test_a_table_that_memory_must_stream_is_known_by_its_size(rng):
+    large = np.empty((60_000, 100), dtype=np.float32)
+    assert products.streamed(large)
+    assert not products.streamed(np.asfortranarray(large))
+    assert not products.streamed(large[:, :50])
+    assert not products.streamed(large[:1000])
 
 
 def test_single_precision_is_summed_in_double(rng):

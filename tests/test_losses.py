@@ -342,3 +342,26 @@ def test_an_unknown_loss_is_answered_with_the_known_names(spec):
 def test_bad_settings_are_refused_with_advice(make, advice):
     with pytest.raises(ValueError, match=advice):
         make()
+
+
+@every_loss
+@both_precisions
+def test_one_pass_gives_the_value_and_the_slope_of_two(loss, dtype):
+    rng = np.random.default_rng(0)
+    scores = np.concatenate([POINTS, [0.0, 1.0], 50 * rng.normal(size=base.BLOCK)]).astype(dtype)
+    y = np.where(rng.random(len(scores)) < 0.5, 1.0, -1.0).astype(dtype)
+    losses, slopes = loss.with_slopes(scores, y)
+    near = {"rtol": 1e-5, "atol": 1e-30} if dtype is np.float32 else {"rtol": 1e-13, "atol": 1e-300}
+    np.testing.assert_allclose(losses, loss.of_scores(scores, y), **near)
+    np.testing.assert_allclose(slopes, loss.score_slope(scores, y), **near)
+    assert losses.dtype == slopes.dtype == dtype
+
+
+@pytest.mark.parametrize("scale", [1.0, 5.0])
+def test_far_margins_neither_overflow_nor_vanish_in_one_pass(scale):
+    far = np.array([-1e5, -800.0, -700.0, 700.0, 800.0, 1e5, np.inf, -np.inf])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        losses, slopes = Sigmoid(scale).with_slopes(far, np.ones(8))
+    np.testing.assert_allclose(losses, far < 0, atol=1e-290)
+    np.testing.assert_allclose(slopes, 0.0, atol=1e-290)

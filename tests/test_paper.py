@@ -14,7 +14,8 @@ from anymetric.datasets import Dataset
 from anymetric.errors import DataError, MissingExtra
 from anymetric.ledger import Ledger
 from anymetric.metrics import as_metric
-from anymetric.paper import cells, page, plots, run, tables
+from anymetric.paper import cells, markup, page, plots, run, tables
+from anymetric.paper.claims import claims_of
 from anymetric.paper.experiments import EXPERIMENTS, Entry
 from anymetric.paper.known import Psi, error_at_k, estimator, geometric_mean, known_problem
 from anymetric.paper.methods import METHODS
@@ -151,6 +152,34 @@ def test_a_killed_cell_loses_one_point_of_its_grid(small, tmp_path, monkeypatch)
     assert not (tmp_path / "points").exists()
 
 
+def test_only_the_methods_asked_for_run(small, tmp_path):
+    asked = ["--only", "table2", "--methods", "post*", "optimum", "--seeds", "0"]
+    assert paper(tmp_path, *asked) == 0
+    done = Store(tmp_path / "table2.csv", Row).done()
+    assert {cell.method for cell in done} == {"post_shift", "optimum"}
+
+
+def test_an_unknown_method_is_refused_with_a_near_one(tmp_path, capsys):
+    with pytest.raises(SystemExit):
+        run.main(["--quick", "--out", str(tmp_path), "--methods", "post_shif"])
+    assert "Did you mean post_shift" in capsys.readouterr().err
+
+
+def test_renewing_computes_what_other_code_made_and_only_that(small, tmp_path):
+    store = cells.store_of(tmp_path, "table2")
+    old = Row("table2", "simulated", "logistic", 0, "any", 0.9, 0.9, seconds=1.0, versions="old")
+    store.append(old)
+    asked = ["--only", "table2", "--methods", "logistic", "--seeds", "0"]
+    assert paper(tmp_path, *asked) == 0
+    assert store.rows()[old.cell].versions == "old"
+    assert paper(tmp_path, *asked, "--renew") == 0
+    renewed = store.rows()[old.cell]
+    assert renewed.current
+    assert renewed.value != old.value
+    assert paper(tmp_path, *asked, "--renew") == 0
+    assert store.rows()[old.cell] == renewed
+
+
 def test_experiments_share_cells():
     def of(*names):
         return run.asked_for(names, FULL, [0])
@@ -196,14 +225,9 @@ def test_missing_data_are_told_and_the_others_still_run(small, tmp_path, monkeyp
     assert "Left out of table5" in told
     assert "Set ANYMETRIC_DATA" in told
     assert {cell.task for cell in Store(tmp_path / "table5.csv", Row).done()} == {"adult_proxy"}
-    assert (
-        "business"
-        not in (tmp_path / "index.html")
-        .read_text(encoding="utf-8")
-        .lower()
-        .split("<tbody>")[1]
-        .split("</tbody>")[0]
-    )
+    table = (tmp_path / "table5.md").read_text(encoding="utf-8")
+    assert "| Adult " in table
+    assert "| Business " not in table
 
 
 def test_an_unknown_experiment_is_refused_with_a_near_one(tmp_path, capsys):
@@ -251,7 +275,10 @@ def test_the_page_has_every_table_and_loads_nothing(finished):
     seen = "".join(loads.seen)
     for experiment in EXPERIMENTS.values():
         assert experiment.words.title in seen
-    assert loads.tags.count("table") == len(EXPERIMENTS)
+    claims = len(claims_of(page.all_rows(finished), FULL))
+    assert loads.tags.count("table") == len(EXPERIMENTS) + claims
+    assert "viewport" in text
+    assert "prefers-color-scheme: dark" in text
 
 
 def test_the_page_escapes_text(finished):
@@ -259,7 +286,7 @@ def test_the_page_escapes_text(finished):
     assert "numpy &lt;2&gt; &amp; more" in text
     assert "<2>" not in text
     entry = Entry("<b>bold</b>", "a & b", "table3", "adult_noise0", "logistic")
-    table = page.table_html([Line(entry, (0.5,))])
+    table = markup.table_html([Line(entry, (0.5,))])
     assert "&lt;b&gt;bold&lt;/b&gt;" in table
     assert "a &amp; b" in table
 
@@ -290,7 +317,7 @@ def test_figures_far_from_the_papers_are_marked_with_a_reason(finished):
         assert words.reason in (finished / f"{name}.md").read_text(encoding="utf-8")
     text = (finished / "index.html").read_text(encoding="utf-8")
     marked = [e for x in EXPERIMENTS.values() for e in x.entries if e.paper is not None]
-    assert text.count('<tr class="far">') == len(marked)
+    assert len(re.findall('<tr class="(?:new )?far">', text)) == len(marked)
     assert "0.3151 (analytic)" in text
 
 

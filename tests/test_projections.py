@@ -126,3 +126,25 @@ def test_a_persistent_adagrad_takes_shorter_steps_the_second_time():
     again = part.project(problem, target, np.zeros(3), state=first.state)
     assert np.linalg.norm(again.theta) < np.linalg.norm(first.theta)
     assert Adagrad(iterations=3).project(problem, target, np.zeros(3)).state is None
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_where_gauss_newton_fails_the_other_projection_takes_over(seed):
+    problem = small(seed, "sigmoid")
+    target = 0.1 * problem.profile(np.zeros(3))
+    alone = LBFGS().project(problem, target, np.zeros(3), accuracy=1e-4)
+    found = GaussNewton(otherwise=LBFGS()).project(problem, target, np.zeros(3), accuracy=1e-4)
+    damped = GaussNewton(iterations=5).project(problem, target, np.zeros(3), accuracy=1e-4)
+    assert found.objective <= max(damped.objective, alone.objective) + 1e-6
+    assert found.iterations >= 1
+
+
+def test_a_projection_stops_at_the_accuracy_that_was_asked():
+    problem = small(0)
+    target = 0.6 * problem.profile(np.zeros(3))
+    taken = [
+        GaussNewton(otherwise=LBFGS()).project(problem, target, np.zeros(3), accuracy=accuracy)
+        for accuracy in (1e-1, 1e-3, 1e-7)
+    ]
+    assert all(found.good_enough for found in taken)
+    assert taken[0].iterations < taken[1].iterations < taken[2].iterations

@@ -7,27 +7,40 @@
 0.7
 """
 
-from anymetric.auto import Auto
-from anymetric.descent import Descent
-from anymetric.errors import MissingExtra
-from anymetric.estimators import MetricClassifier, MetricRanker, MetricRegressor, scorer
-from anymetric.gradients import FiniteDifferences, LinearInterpolation, Subspace, TwoStep
-from anymetric.metrics import Metric, MetricError, as_metric, metric, metric_names
-from anymetric.projections import LBFGS, Adagrad, Exact, GaussNewton
-from anymetric.solution import Solution, Status
-from anymetric.surrogates import (
-    AveragePrecisionAtK,
-    PrecisionAtRecall,
-    Sliced,
-    Slices,
-    lp_family,
-    per_class,
-    per_class_and_group,
-    per_class_group_and_source,
-    per_group,
-    per_source,
-)
-from anymetric.tuning import Tuned
+from __future__ import annotations
+
+from importlib import import_module
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from anymetric.auto import Auto
+    from anymetric.descent import Descent
+    from anymetric.displays import (
+        DescentDisplay,
+        FrontierDisplay,
+        SliceWeightsDisplay,
+        ThresholdDisplay,
+    )
+    from anymetric.errors import MissingExtra
+    from anymetric.estimators import MetricClassifier, MetricRanker, MetricRegressor, scorer
+    from anymetric.gradients import FiniteDifferences, LinearInterpolation, Subspace, TwoStep
+    from anymetric.metrics import Metric, MetricError, as_metric, metric, metric_names
+    from anymetric.projections import LBFGS, Adagrad, Exact, GaussNewton
+    from anymetric.solution import Solution, Status
+    from anymetric.surrogates import (
+        AveragePrecisionAtK,
+        PrecisionAtRecall,
+        Sliced,
+        Slices,
+        lp_family,
+        per_class,
+        per_class_and_group,
+        per_class_group_and_source,
+        per_group,
+        per_source,
+    )
+    from anymetric.tuning import Tuned
 
 __version__ = "0.1.0"
 
@@ -37,8 +50,10 @@ __all__ = [
     "Auto",
     "AveragePrecisionAtK",
     "Descent",
+    "DescentDisplay",
     "Exact",
     "FiniteDifferences",
+    "FrontierDisplay",
     "GaussNewton",
     "LinearInterpolation",
     "Metric",
@@ -48,11 +63,13 @@ __all__ = [
     "MetricRegressor",
     "MissingExtra",
     "PrecisionAtRecall",
+    "SliceWeightsDisplay",
     "Sliced",
     "Slices",
     "Solution",
     "Status",
     "Subspace",
+    "ThresholdDisplay",
     "Tuned",
     "TwoStep",
     "__version__",
@@ -67,3 +84,45 @@ __all__ = [
     "per_source",
     "scorer",
 ]
+
+# Where each name lives. A name is imported when it is first asked for: the command line must
+# answer `--help` before scikit-learn could even be loaded.
+_HOMES = {
+    "auto": ("Auto",),
+    "descent": ("Descent",),
+    "displays": ("DescentDisplay", "FrontierDisplay", "SliceWeightsDisplay", "ThresholdDisplay"),
+    "errors": ("MissingExtra",),
+    "estimators": ("MetricClassifier", "MetricRanker", "MetricRegressor", "scorer"),
+    "gradients": ("FiniteDifferences", "LinearInterpolation", "Subspace", "TwoStep"),
+    "metrics": ("Metric", "MetricError", "as_metric", "metric", "metric_names"),
+    "projections": ("LBFGS", "Adagrad", "Exact", "GaussNewton"),
+    "solution": ("Solution", "Status"),
+    "surrogates": (
+        "AveragePrecisionAtK",
+        "PrecisionAtRecall",
+        "Sliced",
+        "Slices",
+        "lp_family",
+        "per_class",
+        "per_class_and_group",
+        "per_class_group_and_source",
+        "per_group",
+        "per_source",
+    ),
+    "tuning": ("Tuned",),
+}
+_HOME = {name: home for home, names in _HOMES.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME:
+        found = getattr(import_module(f"anymetric.{_HOME[name]}"), name)
+        globals()[name] = found
+        return found
+    if not name.startswith("_") and find_spec(f"anymetric.{name}") is not None:
+        return import_module(f"anymetric.{name}")
+    raise AttributeError(f"module 'anymetric' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__, *_HOMES})

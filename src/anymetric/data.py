@@ -13,6 +13,7 @@ from scipy import sparse
 
 Floats: TypeAlias = NDArray[np.floating[Any]]
 Matrix: TypeAlias = Floats | sparse.csr_array
+Sparse: TypeAlias = sparse.csr_array | sparse.csc_array
 Columns: TypeAlias = Mapping[str, NDArray[Any]]
 
 NO_COLUMNS: Columns = MappingProxyType({})

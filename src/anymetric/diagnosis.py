@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from anymetric.gradients import Estimate, Subspace
 from anymetric.ledger import Ledger
+from anymetric.metrics import DecisionMetric
 from anymetric.problem import Problem
 
 # Below this share of explained variance the surrogates say little about the metric.
@@ -31,10 +32,15 @@ class Verdict(Enum):
 
     GO = "Training for the metric paid beyond its noise: use this model."
     POST_SHIFT = "The plain model at a tuned threshold is as good: simply use that."
+    PLAIN = "The plain model is as good: simply use that."
     MORE_ROWS = "The gain is within the metric's noise: more judging rows would tell."
     MORE_SURROGATES = (
         "The surrogates hardly explain the metric near this model: add surrogates, such as slices "
         "by a column that the metric reads."
+    )
+    FEWER_SURROGATES = (
+        "Some surrogates say the same near this model, so that their slopes cannot be told apart: "
+        "leave some out."
     )
 
 
@@ -56,6 +62,8 @@ class Diagnosis:
         deviation of the residuals.
     r_squared, condition : float
         Of that local fit.
+    lost : float
+        The share of the probes that could not be used.
     slopes, errors : dict
         How the cost changes with each surrogate, with standard errors.
     verdict : Verdict
@@ -66,7 +74,7 @@ class Diagnosis:
     >>> from anymetric import MetricClassifier
     >>> X, y = make_classification(600, weights=[0.9], random_state=0)
     >>> found = MetricClassifier("f1", random_state=0).fit(X, y).diagnose(X, y)
-    >>> found.verdict.name in {"GO", "POST_SHIFT", "MORE_ROWS", "MORE_SURROGATES"}
+    >>> found.verdict in Verdict
     True
     """
 
@@ -78,6 +86,7 @@ class Diagnosis:
     slack: float
     r_squared: float
     condition: float
+    lost: float
     slopes: Mapping[str, float]
     errors: Mapping[str, float]
     verdict: Verdict
@@ -89,7 +98,8 @@ class Diagnosis:
             f"gain over the plain model {self.gain:.4f} ± {self.gain_error:.4f}, "
             f"optimism of the choice {self.optimism:.4f}",
             f"near the model the surrogates explain {100 * self.r_squared:.0f} % of the cost "
-            f"(slack {self.slack:.4f}, condition number {self.condition:.1f})",
+            f"(slack {self.slack:.4f}, condition number {self.condition:.1f}, "
+            f"{100 * self.lost:.0f} % of the probes lost)",
         ]
         lines += [
             f"  {name}: slope {slope:+.4f} ± {self.errors[name]:.4f}"
@@ -129,15 +139,31 @@ def diagnose(
         slack=estimate.slack,
         r_squared=estimate.r_squared,
         condition=estimate.condition,
+        lost=estimate.lost / max(pairs, 1),
         slopes=dict(zip(problem.names, estimate.gradient.tolist(), strict=True)),
         errors=dict(zip(problem.names, estimate.errors.tolist(), strict=True)),
-        verdict=decide(noted["gain"], noted["gain_error"], estimate),
+        verdict=decide(
+            noted["gain"],
+            noted["gain_error"],
+            estimate,
+            thresholds=isinstance(problem.metric, DecisionMetric) and problem.labels is not None,
+        ),
         **noted,
     )
 
 
-def decide(gain: float, gain_error: float, estimate: Estimate) -> Verdict:
+def decide(
+    gain: float, gain_error: float, estimate: Estimate, *, thresholds: bool = True
+) -> Verdict:
     """Return the verdict: a clear gain first, then why there is none.
+
+    Parameters
+    ----------
+    gain, gain_error : float
+        Over the plain model, at its best threshold where the metric knows `thresholds`.
+    estimate : Estimate
+        How the surrogates explain the metric near the model.
+    thresholds : bool
 
     Examples
     --------
@@ -148,6 +174,10 @@ def decide(gain: float, gain_error: float, estimate: Estimate) -> Verdict:
     """
     if gain > 2.0 * gain_error:
         return Verdict.GO
-    if estimate.r_squared < EXPLAINS or estimate.condition > COLLINEAR:
+    if estimate.r_squared < EXPLAINS:
         return Verdict.MORE_SURROGATES
-    return Verdict.MORE_ROWS if gain > gain_error else Verdict.POST_SHIFT
+    if estimate.condition > COLLINEAR:
+        return Verdict.FEWER_SURROGATES
+    if gain > gain_error:
+        return Verdict.MORE_ROWS
+    return Verdict.POST_SHIFT if thresholds else Verdict.PLAIN

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 from anymetric.data import Floats, Matrix
 from anymetric.metrics import BoundMetric, MetricError, Sweep
 from anymetric.metrics.calls import BoundCalls
+from anymetric.metrics.parallel import answers
 from anymetric.problem import Problem, blocks
 
 
@@ -63,6 +65,8 @@ class Ledger:
     ----------
     problem : Problem
     max_calls : int, optional
+    n_jobs : int, optional
+        Processes that share the calls of a metric of the user's, where it is slow.
 
     Examples
     --------
@@ -75,9 +79,12 @@ class Ledger:
     ([0.5, 0.5, 0.5], 3)
     """
 
-    def __init__(self, problem: Problem, max_calls: int | None = None) -> None:
+    def __init__(
+        self, problem: Problem, max_calls: int | None = None, n_jobs: int | None = None
+    ) -> None:
         self.problem = problem
         self.max_calls = max_calls
+        self.n_jobs = n_jobs
         self.calls = 0
 
     @property
@@ -121,12 +128,32 @@ class Ledger:
         looks = 1 if scores.ndim == 1 else scores.shape[1]
         self._afford(looks)
         try:
-            costs = judge.costs(scores)
+            costs = self._costs(judge, scores)
         except MetricError as error:
             self._note(error)
             raise
         self.calls += looks
         return costs
+
+    def ask_each(self, asked: Sequence[tuple[BoundMetric, Floats]]) -> NDArray[np.float64]:
+        """Return the costs of scores ``(n,)``, each by a judge of its own, counted."""
+        called = [(judge, s) for judge, s in asked if isinstance(judge, BoundCalls)]
+        if len(called) < len(asked) or not called:
+            return np.array([float(self.ask(judge, scores)) for judge, scores in asked])
+        self._afford(len(asked))
+        try:
+            values = answers(called, self.n_jobs)
+        except MetricError as error:
+            self._note(error)
+            raise
+        self.calls += len(asked)
+        return np.array([j.metric.cost(v) for (j, _), v in zip(called, values, strict=True)])
+
+    def _costs(self, judge: BoundMetric, scores: Floats) -> NDArray[np.float64]:
+        if self.n_jobs in (None, 1) or scores.ndim == 1 or not isinstance(judge, BoundCalls):
+            return judge.costs(scores)
+        columns = [(judge, column) for column in scores.T]
+        return np.asarray(judge.metric.cost(answers(columns, self.n_jobs)))
 
     def count(self, looks: int) -> None:
         """Count looks that a caller makes by other means than `ask`."""

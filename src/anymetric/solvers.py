@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,9 +40,8 @@ class WeightedLoss:
     def value_and_gradient(self, theta: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
         """Return the objective and its gradient."""
         scores = np.asarray(self.model.scores(self.data.X, theta), dtype=np.float64)
-        losses = self.loss.of_scores(scores, self.data.y)
-        slopes = self.share * self.loss.score_slope(scores, self.data.y)
-        gradient = self.model.pullback(self.data.X, theta, slopes)
+        losses, slopes = self.loss.with_slopes(scores, self.data.y)
+        gradient = self.model.pullback(self.data.X, theta, self.share * slopes)
         kept = self.penalty * theta
         return float(self.share @ losses + 0.5 * kept @ theta), gradient + kept
 
@@ -56,12 +56,12 @@ class WeightedLoss:
         H = self.model.hessian(self.data.X, self.row_curvature(theta))
         return np.asarray(H + np.diag(self.penalty))
 
-    @property
+    @cached_property
     def share(self) -> NDArray[np.float64]:
         """The rows' weights, summing to one."""
         return np.asarray(self.rows / self.rows.sum())
 
-    @property
+    @cached_property
     def penalty(self) -> NDArray[np.float64]:
         """The ridge on every parameter but the intercept."""
         penalty = np.full(self.model.size(self.data.X), self.ridge)

@@ -4,55 +4,44 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from anymetric.auto.average import (
-    Judged,
-    agreeing,
-    average,
-    lifted,
-    row_weights,
-    shared_out,
-    spread,
-    votes,
-)
+from anymetric.auto.average import Judged, lifted, row_weights, shared_out
+from anymetric.auto.calling import CallingJury
 from anymetric.auto.choice import (
+    CALLS,
     FEWEST,
-    Choice,
     affordable,
+    among,
     ballot,
+    choose,
     few,
     flat,
     helpful,
     measured,
-    on_both,
-    rejudged,
     single_best,
     worth_of,
 )
-from anymetric.auto.domain import domain_weights, label_weights
-from anymetric.auto.jury import (
-    CallingJury,
-    CountedJury,
-    DecisionJury,
-    Jury,
-    replicate_weights,
-)
-from anymetric.auto.pool import Kitchen, Recipe
+from anymetric.auto.domain import domain_weights
+from anymetric.auto.jury import CountedJury, DecisionJury, replicate_weights
+from anymetric.auto.parts import Part, by_class, named, where_it_errs
+from anymetric.auto.pool import Candidate, Kitchen, Recipe, in_faster_form, nearest
+from anymetric.auto.pooled import Pooled
+from anymetric.auto.queries import AutoByQuery, ranks_by_query
 from anymetric.auto.recipes import (
     classifier_recipes,
     cluster_recipes,
     few_recipes,
     regressor_recipes,
-    slice_recipes,
     source_recipes,
+    stake_recipes,
 )
-from anymetric.auto.trust import Bench
-from anymetric.data import Data
+from anymetric.auto.targets import FLAT, PRICE, moved, own_loss, reached
+from anymetric.auto.walk import Walk, best, pays
 from anymetric.ledger import BudgetSpent, Ledger, Probe
 from anymetric.losses import as_loss
 from anymetric.metrics import DecisionMetric, MetricError
@@ -62,8 +51,6 @@ from anymetric.solution import Solution, Status, Turn
 
 Floats64 = NDArray[np.float64]
 Watcher = Callable[[Turn], bool | None]
-# The best of some forty candidates looks better than it is by up to this many standard errors.
-LUCK = 2.0
 
 
 @dataclass(frozen=True)
@@ -80,9 +67,10 @@ class Auto:
     Parameters
     ----------
     replicates : int
-    use_validation : "auto" or False
+    use_validation : "auto" or bool
         Whether candidates may train on the judging rows too; a row never judges a model that it
-        trained.
+        trained. True: no other candidates. False: rows judge only, and where there is but one
+        sample, some are held out for it.
     clusters : bool
         Whether to try halves of a class.
     pooled : bool
@@ -108,17 +96,21 @@ class Auto:
     True
     """
 
-    # For the door: rows judge by turns, and no starting models are asked for.
-    cross_fits: ClassVar[bool] = True
+    # For the door: no starting models are asked for.
     takes_starts: ClassVar[bool] = False
 
     replicates: int = 100
-    use_validation: Literal["auto", False] = "auto"
+    use_validation: Literal["auto"] | bool = "auto"
     clusters: bool = True
     pooled: bool = True
     frontier: bool = True
     averaged: bool = True
     domain: bool = True
+
+    @property
+    def cross_fits(self) -> bool:
+        """Whether, without validation rows, all rows judge by turns."""
+        return self.use_validation is not False
 
     def run(
         self,
@@ -129,17 +121,18 @@ class Auto:
     ) -> Solution:
         """Train, judge and average; `starts` are not needed and not read."""
         problem = ledger.problem
+        if ranks_by_query(problem):
+            return AutoByQuery(self.replicates, self.averaged).run(ledger, rng, watch)
         kitchen, jury = self._furnish(ledger, rng)
-        domain = self._domain(problem)
+        domain = self._domain(problem, kitchen)
         turns: list[Turn] = []
         judged: list[Judged] = []
-        warm: dict[str, Floats64] = {}
+        refused: list[Judged] = []
         status = Status.JUDGED
         try:
-            for recipe in self._recipes(problem, kitchen, domain, judged, rng):
+            for recipe in self._recipes(ledger, kitchen, jury, domain, judged, refused, rng):
                 began = time.perf_counter()
-                candidate = kitchen.cook(recipe, warm.get(recipe.kin))
-                warm[recipe.kin] = candidate.theta
+                candidate = cooked(kitchen, recipe, judged)
                 judged.append(Judged(candidate, jury.tune(candidate.valid)))
                 turns.append(judged[-1].turn(problem, len(turns), ledger.calls, began))
                 if watch is not None and watch(turns[-1]):
@@ -154,22 +147,27 @@ class Auto:
             raise ValueError(f"max_metric_calls must allow one candidate; got {ledger.max_calls}.")
         if flat(judged):
             status = Status.FLAT
-        if ledger.left < jury.price or status is Status.FLAT:
+        running = [one for one in judged if all(one is not other for other in refused)]
+        if status is not Status.FLAT and isinstance(jury, CallingJury):
+            running = jury.heard(running)
+        if ledger.left < jury.price or not running or status is Status.FLAT:
             chosen = single_best(problem, judged, turns, ledger, status)
             assert chosen is not None
             return chosen
-        return self._conclude(ledger, kitchen, jury, judged, domain, turns, status, rng)
+        return self._conclude(ledger, kitchen, jury, judged, running, domain, turns, status, rng)
 
-    def _furnish(self, ledger: Ledger, rng: np.random.Generator) -> tuple[Kitchen, Jury]:
+    def _furnish(
+        self, ledger: Ledger, rng: np.random.Generator
+    ) -> tuple[Kitchen, CountedJury | CallingJury]:
         """Build what trains and what judges."""
         problem = ledger.problem
         if not isinstance(problem.model, Linear):
             raise TypeError(f"Auto trains linear models; got {type(problem.model).__name__}.")
         loss = as_loss("squared" if problem.labels is None else "logistic")
-        train = problem.train
-        if problem.valid is train and not few(problem):
+        train, valid = in_faster_form(problem)
+        if problem.valid is problem.train and not few(problem):
             train = train.take(np.arange(0))
-        kitchen = Kitchen.build(problem.model, train, problem.valid, loss, rng)
+        kitchen = Kitchen.build(problem.model, train, valid, loss, rng)
         n = len(problem.valid)
         weights = np.ones((n, 1)) if few(problem) else replicate_weights(n, self.replicates, rng)
         if isinstance(problem.metric, DecisionMetric) and problem.model.intercept:
@@ -177,48 +175,97 @@ class Auto:
                 DecisionJury.build(problem.metric, problem.valid, weights), ledger
             )
         thresholds, replicates = affordable(ledger.max_calls)
-        return kitchen, CallingJury.build(ledger, weights[:, :replicates], thresholds)
+        brief = (thresholds, replicates) != CALLS
+        return kitchen, CallingJury.build(ledger, weights[:, :replicates], thresholds, brief)
 
-    def _domain(self, problem: Problem) -> Floats64 | None:
+    def _domain(self, problem: Problem, kitchen: Kitchen) -> Floats64 | None:
         """Return how much each training row looks like the judging rows; None if they are one."""
         if problem.valid is problem.train:
             return None
         if not self.domain:
             return np.ones(len(problem.train))
-        assert isinstance(problem.model, Linear)
-        return domain_weights(problem.model, problem.train, problem.valid)
+        return domain_weights(kitchen.model, kitchen.train, kitchen.valid, X=kitchen.both.X)
 
     def _recipes(
+        self,
+        ledger: Ledger,
+        kitchen: Kitchen,
+        jury: CountedJury | CallingJury,
+        domain: Floats64 | None,
+        judged: list[Judged],
+        refused: list[Judged],
+        rng: np.random.Generator,
+    ) -> Iterator[Recipe | Candidate]:
+        """Yield recipes; the last follow the best candidate so far along the slices."""
+        problem = ledger.problem
+        if few(problem):
+            yield from few_recipes(kitchen, problem.labels is None)
+            return
+        only = self.use_validation is True and len(problem.valid) >= FEWEST
+        for recipe in self._plain(problem, kitchen, domain, rng):
+            if recipe.valid is not None or not only:
+                yield recipe
+        if self.frontier and problem.labels is not None:
+            yield from self._walks(ledger, kitchen, jury, judged, refused, rng)
+
+    def _plain(
         self,
         problem: Problem,
         kitchen: Kitchen,
         domain: Floats64 | None,
-        judged: list[Judged],
         rng: np.random.Generator,
     ) -> Iterator[Recipe]:
-        """Yield recipes; the last follow the best candidate so far along the slices."""
-        if few(problem):
-            yield from few_recipes(kitchen, problem.labels is None)
-            return
-        use = self.use_validation == "auto" and len(problem.valid) >= FEWEST
+        """Yield the recipes that need not wait for the metric."""
+        use = self.use_validation is not False and len(problem.valid) >= FEWEST
         if problem.labels is None:
             yield from regressor_recipes(kitchen, domain, use)
             return
         yield from classifier_recipes(kitchen, domain, use)
         yield from source_recipes(kitchen)
-        if self.clusters and domain is not None:
+        yield from stake_recipes(kitchen, problem.metric.needs)
+        if self.clusters:
             yield from cluster_recipes(kitchen, rng)
-        slices = shared_out(problem)
-        if self.frontier and judged and all(on_both(s, problem) for s in slices):
-            leader = min(judged, key=lambda j: float(np.mean(j.tuned.replicates)))
-            yield from slice_recipes(kitchen, leader.candidate.recipe, slices)
+
+    def _walks(
+        self,
+        ledger: Ledger,
+        kitchen: Kitchen,
+        jury: CountedJury | CallingJury,
+        judged: list[Judged],
+        refused: list[Judged],
+        rng: np.random.Generator,
+    ) -> Iterator[Recipe | Candidate]:
+        """Walk from the best candidate along its slices, then along slices found by a tree."""
+        leader, loss = best(judged), own_loss(ledger.problem, kitchen.loss)
+        if loss is not None:
+            recipe = leader.candidate.recipe
+            yield replace(recipe, name=f"{recipe.name}, {loss.name}", loss=loss)
+        slices = named(shared_out(ledger.problem), kitchen)
+        leader = best(judged)
+        yield from Walk(kitchen, jury, slices, "walk", refused).steps(judged, rng)
+        if refused and self._flat(ledger, kitchen, slices, leader, refused[0]):
+            yield reached(ledger, kitchen, leader, rng)
+            if not pays(judged[-1], leader, 1.0 + np.sqrt(len(slices))):
+                refused.append(judged[-1])
+        found = where_it_errs(kitchen, best(judged), int(rng.integers(2**31)))
+        finer = by_class(found, kitchen)
+        yield from Walk(kitchen, jury, finer, "walk by tree", refused).steps(judged, rng)
+
+    def _flat(
+        self, ledger: Ledger, kitchen: Kitchen, slices: list[Part], leader: Judged, step: Judged
+    ) -> bool:
+        """Return whether weights lead nowhere from here, and targets can be asked for."""
+        candidate = leader.candidate
+        separate = candidate.recipe.valid is None and ledger.left >= PRICE + 2
+        return separate and moved(kitchen, slices, candidate, step.candidate) < FLAT
 
     def _conclude(
         self,
         ledger: Ledger,
         kitchen: Kitchen,
-        jury: Jury,
+        jury: CountedJury | CallingJury,
         judged: list[Judged],
+        running: list[Judged],
         domain: Floats64 | None,
         turns: list[Turn],
         status: Status,
@@ -226,58 +273,31 @@ class Auto:
     ) -> Solution:
         """Average by votes, place the threshold, and say what each slice was worth."""
         problem = ledger.problem
-        choice = self._choose(judged, problem)
+        choice = choose(running, problem, self.averaged)
         if self.pooled and domain is not None and helpful(problem, jury):
-            assert isinstance(jury, CountedJury)
-            choice = self._pooled(problem, kitchen, jury.inner, choice, domain, rng)
+            pooled = Pooled(problem, kitchen.fold, domain, self.replicates, self.averaged)
+            if isinstance(jury, CountedJury):
+                choice = pooled.place(choice, jury.inner, rng)
+            else:
+                choice = pooled.called(choice, jury, rng)
         mean, shift = choice.mean, choice.shift
         theta = lifted(mean.theta, shift)
-        verdict = jury.judge(mean.valid + shift)
+        verdict = choice.told or jury.judge(mean.valid + shift)
         here = Probe(theta, problem.profile(theta), verdict.cost)
         best = Turn(len(turns), 0, here, here.profile, calls=ledger.calls)
         settings = {
-            "candidates": ballot(choice.judged, choice.share),
+            "candidates": ballot(judged, among(judged, choice)),
             "trust": choice.trust,
             "error": float(verdict.replicates.std()),
-            **measured(judged, verdict),
+            **measured(running, verdict),
         }
         worth = worth_of(problem, choice.judged, choice.share, mean.recipe)
         rows = row_weights(problem, mean.recipe)
         return Solution(best, status, (*turns, best), ledger.calls, settings, worth, rows)
 
-    def _choose(self, judged: list[Judged], problem: Problem) -> Choice:
-        """Return the candidates' shares, and the mean of those that agree."""
-        replicates = np.stack([j.tuned.replicates for j in judged], axis=1)
-        share = votes(replicates)
-        if not self.averaged:
-            share = np.eye(len(judged))[int(np.argmin(replicates.mean(axis=0)))]
-        share = agreeing(share, [j.candidate.valid for j in judged])
-        sizes = [1.0 for _ in judged]
-        if problem.labels is not None:
-            sizes = [spread(j.candidate.valid, problem.valid.weights) for j in judged]
-        return Choice(judged, share, average(judged, share, sizes))
 
-    def _pooled(
-        self,
-        problem: Problem,
-        kitchen: Kitchen,
-        jury: DecisionJury,
-        choice: Choice,
-        domain: Floats64,
-        rng: np.random.Generator,
-    ) -> Choice:
-        """Let training rows help as far as the judging rows say that they can be trusted."""
-        assert isinstance(problem.metric, DecisionMetric)
-        mean, train = choice.mean, problem.train
-        looks = Data(train.X, train.y, train.weights * domain)
-        alike = domain * label_weights(looks, problem.valid, (mean.train, mean.valid))
-        bench = Bench.build(problem.metric, train, problem.valid, alike, kitchen.fold)
-        placed = choice.placed(bench, jury)
-        if placed.trust == 0.0:
-            return placed
-        # Rows that can be trusted may tell the candidates apart better too.
-        pooled = bench.jury(placed.trust, self.replicates, rng)
-        anew = [rejudged(j, pooled) for j in choice.judged]
-        again = self._choose(anew, problem).placed(bench, jury)
-        excess = again.verdict(jury).replicates - placed.verdict(jury).replicates
-        return again if excess.mean() <= LUCK * excess.std() else placed
+def cooked(kitchen: Kitchen, recipe: Recipe | Candidate, judged: Sequence[Judged]) -> Candidate:
+    """Return the candidate of a recipe, trained from the nearest one so far."""
+    if isinstance(recipe, Candidate):
+        return recipe
+    return kitchen.cook(recipe, nearest(recipe, [one.candidate for one in judged]))

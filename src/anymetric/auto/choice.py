@@ -7,18 +7,28 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from anymetric.auto.average import Judged, loss_worth, row_weights, slice_worth
-from anymetric.auto.jury import CountedJury, DecisionJury, Judgement, Jury
+from anymetric.auto.average import (
+    Judged,
+    agreeing,
+    average,
+    loss_worth,
+    row_weights,
+    slice_worth,
+    spread,
+    votes,
+)
+from anymetric.auto.jury import CountedJury, DecisionJury, Judgement, Jury, reads_features
 from anymetric.auto.pool import Candidate, Recipe
 from anymetric.auto.trust import Bench
 from anymetric.ledger import Ledger
 from anymetric.problem import Problem
 from anymetric.solution import Solution, Status, Turn
-from anymetric.surrogates import Sliced
 
 Floats64 = NDArray[np.float64]
 # Thresholds and replicates of a metric that must be called for each of them.
 CALLS = 24, 40
+# With so many calls all candidates can have all of these.
+PLENTY = 4000
 # Fewer judging rows than this cannot choose at all.
 FEWEST = 50
 
@@ -32,6 +42,7 @@ class Choice:
     mean: Candidate
     shift: float = 0.0
     trust: float = 0.0
+    told: Judgement | None = None
 
     def placed(self, bench: Bench, jury: DecisionJury) -> Choice:
         """Place the threshold with the help of training rows."""
@@ -43,36 +54,55 @@ class Choice:
         return jury.judge(self.mean.valid + self.shift)
 
 
-def rejudged(judged: Judged, jury: DecisionJury) -> Judged:
+def choose(judged: list[Judged], problem: Problem, averaged: bool = True) -> Choice:
+    """Return the candidates' shares, and the mean of those that agree.
+
+    Parameters
+    ----------
+    judged : list of Judged
+    problem : Problem
+    averaged : bool
+        Share by votes; otherwise the best candidate on average has it all.
+    """
+    replicates = np.stack([j.tuned.replicates for j in judged], axis=1)  # (B, C)
+    share = votes(replicates)
+    if not averaged:
+        share = np.eye(len(judged))[int(np.argmin(replicates.mean(axis=0)))]
+    share = agreeing(share, [j.candidate.valid for j in judged])
+    sizes = [1.0 for _ in judged]
+    if problem.labels is not None:
+        sizes = [spread(j.candidate.valid, problem.valid.weights) for j in judged]
+    return Choice(judged, share, average(judged, share, sizes))
+
+
+def voters(choice: Choice) -> list[Judged]:
+    """Return the candidates that have a share."""
+    return [j for j, share in zip(choice.judged, choice.share, strict=True) if share > 0.0]
+
+
+def rejudged(judged: Judged, bench: Bench, jury: DecisionJury) -> Judged:
     """Let a jury of both samples tune and judge a candidate anew."""
     candidate = judged.candidate
-    return Judged(candidate, jury.tune(np.concatenate([candidate.valid, candidate.train])))
+    return Judged(candidate, jury.tune(bench.scores(candidate.train, candidate.valid)))
 
 
 def helpful(problem: Problem, jury: Jury) -> bool:
-    """Return whether training rows can be judged at all: by counts, with every column there."""
+    """Return whether training rows can be judged at all: with every column there."""
     columns = all(name in problem.train.side for name in problem.metric.needs)
-    return isinstance(jury, CountedJury) and columns
-
-
-def on_both(slice_: Sliced, problem: Problem) -> bool:
-    """Return whether a slice reads nothing but columns that the judging rows have too."""
-    return slice_.rows is None and all(name in problem.valid.side for name in slice_.needs)
+    return columns and (isinstance(jury, CountedJury) or not reads_features(problem.metric))
 
 
 def affordable(max_calls: int | None) -> tuple[int, int]:
-    """Return thresholds and replicates for a candidate, so that a budget allows a dozen.
+    """Return thresholds for the first candidate and replicates that a budget allows.
 
     Examples
     --------
     >>> affordable(None), affordable(200), affordable(20)
-    ((24, 40), (8, 7), (4, 2))
+    ((24, 40), (10, 10), (6, 2))
     """
-    if max_calls is None:
+    if max_calls is None or max_calls >= PLENTY:
         return CALLS
-    each = max_calls // 12
-    thresholds = min(max(each // 2, 4), CALLS[0])
-    return thresholds, min(max(each - thresholds - 1, 2), CALLS[1])
+    return min(max(max_calls // 3, 4), 10), min(max(max_calls // 20, 2), CALLS[1])
 
 
 def flat(judged: list[Judged]) -> bool:
@@ -129,3 +159,9 @@ def ballot(judged: list[Judged], share: Floats64) -> list[dict[str, object]]:
         {"name": j.candidate.recipe.name, "cost": j.tuned.cost, "votes": float(v)}
         for j, v in zip(judged, share, strict=True)
     ]
+
+
+def among(judged: list[Judged], choice: Choice) -> Floats64:
+    """Return the shares of a choice among all candidates; those not in it have none."""
+    share = {id(j.candidate): v for j, v in zip(choice.judged, choice.share, strict=True)}
+    return np.array([share.get(id(j.candidate), 0.0) for j in judged])

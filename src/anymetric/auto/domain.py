@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from anymetric.data import Data, Matrix
+from anymetric.data import Data, Floats, Matrix
 from anymetric.losses import as_loss
 from anymetric.models import Linear
 from anymetric.solvers import WeightedLoss, minimise
@@ -31,7 +31,9 @@ def stacked(first: Matrix, second: Matrix) -> Matrix:
     return np.vstack([first, second])
 
 
-def domain_weights(model: Linear, train: Data, valid: Data, ridge: float = 3.0) -> Floats64:
+def domain_weights(
+    model: Linear, train: Data, valid: Data, ridge: float = 3.0, X: Matrix | None = None
+) -> Floats64:
     """Return, for each training row, the ratio of densities of valid and train, at most two.
 
     A logistic regression tells the samples apart; its odds are the ratio.
@@ -43,6 +45,8 @@ def domain_weights(model: Linear, train: Data, valid: Data, ridge: float = 3.0) 
     train, valid : Data
     ridge : float
         Penalty, in units of one judging row.
+    X : matrix, optional
+        The features of both, training rows first, if they are stacked already.
 
     Examples
     --------
@@ -60,13 +64,13 @@ def domain_weights(model: Linear, train: Data, valid: Data, ridge: float = 3.0) 
     rows = np.concatenate(
         [0.5 * train.weights / train.weights.sum(), 0.5 * valid.weights / valid.weights.sum()]
     )
-    both = Data(stacked(train.X, valid.X), y)
+    both = Data(stacked(train.X, valid.X) if X is None else X, y)
     loss = WeightedLoss(model, both, as_loss("logistic"), rows, ridge / m)
     odds = model.scores(train.X, minimise(loss, tolerance=1e-6))
     return np.exp(np.clip(np.asarray(odds, dtype=np.float64), -20.0, np.log(MOST)))
 
 
-def label_weights(train: Data, valid: Data, scores: tuple[Floats64, Floats64]) -> Floats64:
+def label_weights(train: Data, valid: Data, scores: tuple[Floats, Floats]) -> Floats64:
     """Return, for each training row, how much likelier its label is among the judging rows.
 
     A logistic regression on label, score and their product tells the samples apart: where
@@ -93,7 +97,7 @@ def label_weights(train: Data, valid: Data, scores: tuple[Floats64, Floats64]) -
     """
     size = float(scores[1].std()) or 1.0
 
-    def features(data: Data, score: Floats64) -> Data:
+    def features(data: Data, score: Floats) -> Data:
         z = np.clip(score / size, -3.0, 3.0)
         return Data(np.column_stack([data.y, z, z * data.y]), data.y, data.weights)
 

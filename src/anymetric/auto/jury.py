@@ -13,19 +13,17 @@ from anymetric.data import Data
 from anymetric.ledger import Ledger
 from anymetric.metrics import (
     BoundMetric,
+    CountMetric,
     DecisionMetric,
     FunctionMetric,
     Metric,
     Rows,
-    ScorerMetric,
 )
 
 Floats64 = NDArray[np.float64]
 # Replicates of a very large sample are fewer: their weights must fit in memory, and it needs fewer.
-MOST_WEIGHTS = 1 << 24
+MOST_WEIGHTS = 1 << 22
 FEWEST_REPLICATES = 20
-# With so many thresholds or more, some are kept for a closer look around the best.
-REFINED = 12
 # Thresholds looked at in a sweep with replicates: finer than any replicate can tell apart.
 LEVELS = 256
 
@@ -102,15 +100,24 @@ class DecisionJury:
     @classmethod
     def build(cls, metric: DecisionMetric, data: Data, replicates: Floats64) -> DecisionJury:
         """Bind the metric to the rows and to every replicate of them."""
-        columns = [data.weights, *(data.weights * r for r in replicates.T)]
         groups = {
             name: np.unique(column, return_inverse=True)[1] if column.dtype.kind in "OU" else column
             for name, column in data.side.items()
         }
-        bound = [metric.cells(Rows(data.y, weights, groups)) for weights in columns]
-        cells = bound[0][0]
-        weights = np.stack([c.weights for c, _ in bound], axis=1)
-        return cls(metric, cells.cell, cells.size, weights, np.stack([kept for _, kept in bound]))
+        cells, kept = metric.cells(Rows(data.y, data.weights, groups))
+        if isinstance(metric, CountMetric):
+            weights = np.empty((len(data), 1 + replicates.shape[1]))
+            weights[:, 0] = data.weights
+            np.multiply(replicates, data.weights[:, np.newaxis], out=weights[:, 1:])
+            member = sparse.csr_array(
+                (np.ones(len(data)), (cells.cell, np.arange(len(data)))), (cells.size, len(data))
+            )
+            return cls(metric, cells.cell, cells.size, weights, np.asarray(member @ weights).T)
+        others = [metric.cells(Rows(data.y, data.weights * r, groups)) for r in replicates.T]
+        weights = np.stack([cells.weights, *(c.weights for c, _ in others)], axis=1)
+        return cls(
+            metric, cells.cell, cells.size, weights, np.stack([kept, *(k for _, k in others)])
+        )
 
     def curve(self, scores: Floats64) -> tuple[Floats64, Floats64]:
         """Return shifts ``(t,)`` and their costs ``(t, 1 + B)``."""
@@ -160,6 +167,7 @@ class CountedJury:
     inner: DecisionJury
     ledger: Ledger
     price: int = 1
+    brief: bool = False
 
     def tune(self, scores: Floats64) -> Judgement:
         """Count one look, and tune."""
@@ -171,82 +179,9 @@ class CountedJury:
         self.ledger.count(self.price)
         return self.inner.judge(scores)
 
-
-@dataclass(frozen=True, eq=False)
-class CallingJury:
-    """A jury for any metric: one call for every score vector, threshold and replicate.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from anymetric.metrics import as_metric
-    >>> from anymetric.problem import Problem
-    >>> data = Data(np.array([[1.0], [2.0], [0.0]]), np.array([1.0, 1.0, -1.0]))
-    >>> ledger = Ledger(Problem(data, "logistic", as_metric("roc_auc")))
-    >>> CallingJury.build(ledger, np.ones((3, 2))).judge(np.array([1.0, 2.0, 0.0])).cost
-    0.0
-    """
-
-    ledger: Ledger
-    replicates: list[tuple[NDArray[np.intp] | None, BoundMetric]]
-    thresholds: int = 24
-
-    @property
-    def price(self) -> int:
-        """One call for the rows, one for each replicate."""
-        return 1 + len(self.replicates)
-
-    @classmethod
-    def build(cls, ledger: Ledger, weights: Floats64, thresholds: int = 24) -> CallingJury:
-        """Bind the metric to each replicate: by weights, or by rows where it takes none."""
-        problem = ledger.problem
-        counted = isinstance(problem.metric, FunctionMetric | ScorerMetric)
-        bound = [
-            bind_replicate(problem.metric, problem.valid, w, counted, problem.labels)
-            for w in weights.T
-        ]
-        return cls(ledger, [pair for pair in bound if pair is not None], thresholds)
-
-    def tune(self, scores: Floats64) -> Judgement:
-        """Look at evenly spaced thresholds, then closer around the best."""
-        model = self.ledger.problem.model
-        if not self.ledger.problem.metric.decides or not getattr(model, "intercept", True):
-            return self.judge(scores)
-        shifts = self._shifts(scores)
-        best = self._lowest(scores, shifts)
-        shift = float(shifts[best])
-        if self.thresholds >= REFINED:
-            beside = shifts[max(best - 1, 0)], shifts[min(best + 1, len(shifts) - 1)]
-            closer = np.append(np.linspace(*beside, 10)[1:-1], shift)
-            shift = float(closer[self._lowest(scores, closer)])
-        judged = self.judge(scores + shift)
-        return Judgement(shift, judged.cost, judged.replicates)
-
-    def _shifts(self, scores: Floats64) -> Floats64:
-        """Return shifts that flag evenly spread shares of the rows, and about the base rate.
-
-        None flags nobody or everybody: many a metric is undefined there.
-        """
-        rate = float(np.mean(self.ledger.problem.valid.y > 0.0))
-        spread = max(self.thresholds - 3, 1)
-        shares = [*np.linspace(0.0, 1.0, spread + 2)[1:-1], *(rate * np.array([0.5, 1.0, 2.0]))]
-        shifts = np.append(-np.quantile(scores, 1.0 - np.clip(shares, 0.0, 1.0)), 0.0)
-        return np.array(
-            [s for s in np.unique(shifts) if 0 < np.sum(scores + s > 0) < len(scores)] or [0.0]
-        )
-
-    def _lowest(self, scores: Floats64, shifts: Floats64) -> int:
-        judge = self.ledger.problem.judge
-        return int(np.argmin(self.ledger.ask(judge, scores[:, np.newaxis] + shifts)))
-
-    def judge(self, scores: Floats64) -> Judgement:
-        """Ask the metric for the rows and for each replicate."""
-        cost = float(self.ledger.ask(self.ledger.problem.judge, scores))
-        costs = [
-            float(self.ledger.ask(bound, scores if rows is None else scores[rows]))
-            for rows, bound in self.replicates
-        ]
-        return Judgement(0.0, cost, np.array(costs))
+    def probe(self, scores: Floats64) -> float:
+        """Count one look, and return the mean cost over the replicates at the best threshold."""
+        return float(self.tune(scores).replicates.mean())
 
 
 def bind_replicate(

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
 from anymetric.auto.domain import stacked
-from anymetric.data import Data
+from anymetric.data import Data, Floats
 from anymetric.losses import Loss
 from anymetric.models import Linear
+from anymetric.problem import Problem
 from anymetric.solvers import WeightedLoss, minimise
 
 Floats64 = NDArray[np.float64]
 FOLDS = 5
+# The objective's relative gain at which a solve ends; one more step is taken then.
+TOLERANCE = 1e-6
+# With a smaller share of the rows in use than this, the others are worth leaving out.
+SPARED = 0.75
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,11 +54,6 @@ class Recipe:
     strength: float = 10.0
     loss: Loss | None = None
 
-    @property
-    def kin(self) -> str:
-        """Recipes of one kin have solutions close to each other: a place to start from."""
-        return "balanced" if "balanced" in self.name else "plain"
-
 
 @dataclass(frozen=True, eq=False)
 class Candidate:
@@ -69,7 +70,7 @@ class Candidate:
 
     recipe: Recipe
     theta: Floats64
-    train: Floats64
+    train: Floats
     valid: Floats64
 
 
@@ -117,20 +118,39 @@ class Kitchen:
         fold[order] = np.arange(len(valid)) % FOLDS
         return cls(model, train, valid, both, loss, fold)
 
+    @property
+    def stock(self) -> Data:
+        """The rows that train: those that judge too, by turns, where there are no others."""
+        return self.train if len(self.train) > 0 else self.valid
+
     def cook(self, recipe: Recipe, theta: Floats64 | None = None) -> Candidate:
         """Train a recipe, from `theta` if given."""
-        loss = recipe.loss or self.loss
-        data = self.train if recipe.valid is None else self.both
-        rows = mixed(recipe)
-        objective = WeightedLoss(
-            self.model, data, loss, rows, recipe.strength * concentration(rows, data.weights)
-        )
-        theta = minimise(objective, theta, tolerance=1e-7)
+        data, rows = self._served(recipe)
+        ridge = recipe.strength * concentration(rows, data.weights)
+        objective = WeightedLoss(self.model, data, recipe.loss or self.loss, rows, ridge)
+        theta = minimise(objective, theta, tolerance=TOLERANCE)
         scores = np.asarray(self.model.scores(self.valid.X, theta), dtype=np.float64)
         if recipe.valid is not None:
             scores = self._honest(objective, theta, recipe)
-        trained = np.asarray(self.model.scores(self.train.X, theta), dtype=np.float64)
+        # Forty candidates on a million rows: single precision is enough to place a threshold by.
+        trained = np.asarray(self.model.scores(self.train.X, theta), dtype=np.float32)
         return Candidate(recipe, theta, trained, scores)
+
+    def _served(self, recipe: Recipe) -> tuple[Data, Floats64]:
+        """Return the rows that a recipe trains on, and their weights; the judging rows last.
+
+        Where many training rows weigh nothing, they are left out.
+        """
+        rows, n = mixed(recipe), len(self.train)
+        data = self.train if recipe.valid is None else self.both
+        used = rows > 0.0
+        used[n:] = True
+        if not np.any(used[:n]):
+            return self.valid, rows[n:]
+        if np.mean(used) > SPARED:
+            return data, rows
+        kept = np.flatnonzero(used)
+        return data.take(kept), rows[kept]
 
     def _honest(self, objective: WeightedLoss, theta: Floats64, recipe: Recipe) -> Floats64:
         """Score each fold of the judging rows by parameters trained without it.
@@ -138,39 +158,56 @@ class Kitchen:
         Two steps from the full solution with the fold's own Hessian: close to a full solve.
         """
         scores = np.empty(len(self.valid))
-        pieces = self._hessians(objective, theta)
+        slopes, bends = self._pieces(objective, theta)
+        slope, bend = sum(slopes[1:]), sum(bends[1:])
         for k in range(FOLDS):
             out = np.flatnonzero(self.fold == k)
             without, scale = self._without(objective, recipe, out)
-            H = pieces[0] + scale * (sum(pieces[1:]) - pieces[k + 1]) + np.diag(without.penalty)
+            H = bends[0] + scale * (bend - bends[k + 1]) + np.diag(without.penalty)
             factor = linalg.cho_factor(positive_definite(np.asarray(H)))
-            found = theta
-            for _ in range(2):
-                found = found - linalg.cho_solve(factor, without.value_and_gradient(found)[1])
+            down = slopes[0] + scale * (slope - slopes[k + 1]) + without.penalty * theta
+            found = theta - linalg.cho_solve(factor, down)
+            found = found - linalg.cho_solve(factor, without.value_and_gradient(found)[1])
+            if not np.linalg.norm(found - theta) < 1.0 + np.linalg.norm(theta):
+                # A loss without curvature here: two steps may lead anywhere.
+                found = minimise(without, theta, tolerance=TOLERANCE)
             scores[out] = self.model.scores(self.valid.X[out], found)
         return scores
 
-    def _hessians(self, objective: WeightedLoss, theta: Floats64) -> list[Floats64]:
-        """Return the Hessians of the training rows and of each fold: together, of all rows."""
-        curvature = objective.row_curvature(theta)
-        n = len(self.train)
-        parts = [self.model.hessian(self.train.X, curvature[:n])]
-        for k in range(FOLDS):
-            rows = np.flatnonzero(self.fold == k)
-            parts.append(self.model.hessian(self.valid.X[rows], curvature[n + rows]))
-        return parts
+    def _pieces(
+        self, objective: WeightedLoss, theta: Floats64
+    ) -> tuple[list[Floats64], list[Floats64]]:
+        """Return gradients and Hessians of the training rows, then of each fold."""
+        data, n = objective.data, len(objective.data) - len(self.valid)
+        bend = objective.row_curvature(theta)
+        scores = np.asarray(self.model.scores(data.X, theta), dtype=np.float64)
+        slope = objective.share * objective.loss.score_slope(scores, data.y)
+        parts = [np.arange(n), *(n + np.flatnonzero(self.fold == k) for k in range(FOLDS))]
+        tables = [data.X[:n], *(data.X[rows] for rows in parts[1:])]
+        pairs = list(zip(tables, parts, strict=True))
+        return (
+            [self.model.pullback(X, theta, slope[rows]) for X, rows in pairs],
+            [self.model.hessian(X, bend[rows]) for X, rows in pairs],
+        )
 
     def _without(
         self, objective: WeightedLoss, recipe: Recipe, out: NDArray[np.intp]
     ) -> tuple[WeightedLoss, float]:
         """Return the objective without some judging rows, and how much the others gain."""
-        n = len(self.train)
+        n = len(objective.data) - len(self.valid)
         rows = objective.rows.copy()
         rows[n + out] = 0.0
         scale = recipe.share / max(float(rows[n:].sum()), np.finfo(float).tiny)
         rows[n:] *= scale
-        left = WeightedLoss(self.model, self.both, objective.loss, rows, objective.ridge)
-        return left, scale
+        return replace(objective, rows=rows), scale
+
+
+def in_faster_form(problem: Problem) -> tuple[Data, Data]:
+    """Return both samples with features in the form in which their products are fastest."""
+    return (
+        replace(problem.train, X=problem.tables[0]),
+        replace(problem.valid, X=problem.tables[1]),
+    )
 
 
 def positive_definite(H: Floats64) -> Floats64:
@@ -192,6 +229,38 @@ def mixed(recipe: Recipe) -> Floats64:
         return np.asarray(train)
     valid = recipe.valid / recipe.valid.sum()
     return np.concatenate([(1.0 - recipe.share) * train, recipe.share * valid])
+
+
+def nearest(recipe: Recipe, cooked: Sequence[Candidate]) -> Floats64 | None:
+    """Return the parameters of the candidate whose row weights are most alike; None if none is.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rows = [np.array([1.0, 1.0, 0.0]), np.array([0.0, 1.0, 1.0])]
+    >>> done = [Candidate(Recipe("", r), r, r, r) for r in rows]
+    >>> nearest(Recipe("", np.array([0.0, 1.0, 2.0])), done).tolist()
+    [0.0, 1.0, 1.0]
+    """
+    if not cooked:
+        return None
+    return max(cooked, key=lambda one: cosine(recipe, one.recipe)).theta
+
+
+def cosine(one: Recipe, two: Recipe) -> float:
+    """Return the cosine between the weights that two recipes give to all rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> both = Recipe("", np.ones(2), np.ones(2), share=0.5)
+    >>> round(cosine(Recipe("", np.ones(2)), both) ** 2, 6)
+    0.5
+    """
+    a, b = mixed(one), mixed(two)
+    n = min(len(a), len(b))  # one that has no judging rows gives them no weight
+    size = float(np.linalg.norm(a) * np.linalg.norm(b))
+    return float(a[:n] @ b[:n]) / max(size, np.finfo(float).tiny)
 
 
 def concentration(rows: Floats64, weights: Floats64) -> float:

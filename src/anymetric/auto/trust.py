@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from anymetric.auto.jury import DecisionJury, replicate_weights
 from anymetric.auto.pool import FOLDS
-from anymetric.data import Data
+from anymetric.data import Data, Floats
 from anymetric.metrics import DecisionMetric
 
 Floats64 = NDArray[np.float64]
 # From full trust down to none: the last is as good as the judging rows alone.
 LEVELS_OF_TRUST = (1.0, 0.3, 0.1, 1e-9)
-# Trust is withdrawn where its cost is this many standard errors above the lowest.
-SURE = 1.0
+# More training rows than this would say no more about a threshold.
+MOST_ROWS = 200_000
+# Trust is withdrawn where its cost is this many errors above the lowest: those of the difference
+# and of the metric itself, for thresholds were placed by the very rows that now judge them.
+SURE = 1.25
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,8 +47,9 @@ class Bench:
     """
 
     metric: DecisionMetric
-    data: Data  # the judging rows, then the training rows
+    data: Data  # the judging rows, then the training rows: every so many of them
     fold: NDArray[np.intp]
+    step: int = 1
 
     @classmethod
     def build(
@@ -57,43 +61,49 @@ class Bench:
         fold: NDArray[np.intp],
     ) -> Bench:
         """Stack the rows, the training rows weighted by how alike they are."""
+        step = 1 + len(train) // MOST_ROWS
+        if step > 1:
+            train, domain = (
+                replace(train, X=np.zeros((len(train), 0))).take(np.arange(0, len(train), step)),
+                step * domain[::step],
+            )
         names = [name for name in valid.side if name in train.side]
         side = {name: np.concatenate([valid.side[name], train.side[name]]) for name in names}
         y = np.concatenate([valid.y, train.y])
         weights = np.concatenate([valid.weights, train.weights * domain])
-        return cls(metric, Data(np.zeros((len(y), 0)), y, weights, side), fold)
+        return cls(metric, Data(np.zeros((len(y), 0)), y, weights, side), fold, step)
 
-    @cached_property
-    def juries(self) -> list[tuple[float, DecisionJury]]:
-        """A jury at every level of trust, its replicates the rows without each fold."""
+    def juries(self) -> Iterator[DecisionJury]:
+        """Yield a jury at every level of trust, its replicates the rows without each fold."""
         others = np.ones(len(self.data) - len(self.fold))
         kept = np.stack([np.append(self.fold != k, others) for k in range(FOLDS)], axis=1)
-        return [
-            (trust, DecisionJury.build(self.metric, self._at(trust), kept))
-            for trust in LEVELS_OF_TRUST
-        ]
+        for trust in LEVELS_OF_TRUST:
+            yield DecisionJury.build(self.metric, self._at(trust), kept)
 
-    def place(self, train: Floats64, valid: Floats64, jury: DecisionJury) -> tuple[float, float]:
+    def place(self, train: Floats, valid: Floats64, jury: DecisionJury) -> tuple[float, float]:
         """Return the shift for these scores, and the trust that it took.
 
         The most trust whose cross-validated cost is not above the lowest by more than the
         replicates can tell.
         """
-        scores = np.concatenate([valid, train])
+        scores = self.scores(train, valid)
         shifts, judged = [], []
-        for _, pooled in self.juries:
+        for pooled in self.juries():
             levels, costs = pooled.curve(scores)
             best = np.argmin(costs, axis=0)
             shifts.append(float(levels[best[0]]))
             judged.append(jury.judge(valid + levels[best[1:]][self.fold]).replicates)
         means = [j.mean() for j in judged]
         lowest = judged[int(np.argmin(means))]
-        for (trust, _), shift, costs in zip(self.juries[:-1], shifts, judged, strict=False):
-            excess = costs - lowest
-            if excess.mean() <= SURE * excess.std():
+        for trust, shift, costs in zip(LEVELS_OF_TRUST[:-1], shifts, judged, strict=False):
+            if not worse(costs, lowest, SURE):
                 return shift, trust
         # A shift tuned on the judging rows alone is what the candidates already have.
         return 0.0, 0.0
+
+    def scores(self, train: Floats, valid: Floats64) -> Floats64:
+        """Return the scores of the rows that are here, of those of all rows."""
+        return np.concatenate([valid, train[:: self.step]])
 
     def jury(self, trust: float, replicates: int, rng: np.random.Generator) -> DecisionJury:
         """Return a jury of both samples at one level of trust, with replicates of them."""
@@ -105,3 +115,32 @@ class Bench:
         weights = self.data.weights.copy()
         weights[len(self.fold) :] *= trust
         return Data(self.data.X, self.data.y, weights, self.data.side)
+
+
+def worse(costs: Floats64, others: Floats64, errors: float) -> bool:
+    """Return whether costs are above others by more than so many errors.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> others = np.array([0.1, 0.2])
+    >>> worse(others + 0.03, others, 1.0), worse(others + 0.3, others, 1.0)
+    (False, True)
+    """
+    return doubt(costs, others) > errors
+
+
+def doubt(costs: Floats64, others: Floats64) -> float:
+    """Return how many errors costs are above others, both replicates of the same rows.
+
+    The error is that of their difference and that of the metric itself.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> round(doubt(np.array([0.6, 0.8]), np.array([0.1, 0.3])), 6)
+    5.0
+    """
+    excess = costs - others
+    error = max(float(np.hypot(excess.std(), others.std())), np.finfo(float).tiny)
+    return float(excess.mean()) / error

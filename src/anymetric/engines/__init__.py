@@ -2,6 +2,6 @@
 
 from anymetric.engines.engine import Engine, Local
 from anymetric.engines.merging import Merged, merge
-from anymetric.engines.tables import lighter, row_block
+from anymetric.engines.tables import lighter
 
-__all__ = ["Engine", "Local", "Merged", "lighter", "merge", "row_block"]
+__all__ = ["Engine", "Local", "Merged", "lighter", "merge"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -10,13 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from anymetric.data import Floats, Matrix
-from anymetric.engines.merging import Merged, bits, merge
-from anymetric.engines.tables import SMALL, row_block
+from anymetric.data import Floats, Matrix, Sparse
+from anymetric.engines.merging import Merged, bits, membership, merge
+from anymetric.engines.tables import SMALL
 from anymetric.models import Model
+from anymetric.models.products import row_block
 from anymetric.surrogates import Profiler, Slopes
 from anymetric.surrogates.profiler import on_top
-from anymetric.surrogates.slices import BoundSlices
+from anymetric.surrogates.sums import BoundSlices
 
 # Rows by parameter vectors of a block: a megabyte of doubles, which the cache holds.
 BLOCK = 1 << 17
@@ -92,8 +94,7 @@ class Engine:
         if len(slices) < len(profiler.parts) or X.shape[0] * X.shape[1] <= SMALL:
             return cls(model, X, profiler)
         shares = on_top([part.shares for part in slices])
-        keys = np.column_stack([membership(shares), bits(slices[0].y)])
-        found = merge(X, keys)
+        found = merge(X, np.column_stack([membership(shares), bits(slices[0].y)]))
         if found is None:
             return cls(model, X, profiler)
         parts = tuple(merged_slices(part, found) for part in slices)
@@ -123,16 +124,31 @@ class Engine:
         mix : array of shape (b, m), optional
             Each column is a combination of the scores of the basis.
         """
-        if not self.by_rows:
-            return self.profiler.values(mixed_scores(self.model, self.X, basis, mix))
         count = len(basis) if mix is None else mix.shape[1]
+        if not self.by_rows:
+            return self._unblocked(basis, mix, count)
         total = np.zeros((len(self.profiler), count))
-        n, rows = self.X.shape[0], max(BLOCK // max(count, 1), 64)
-        for start in range(0, n, rows):
-            block = row_block(self.X, start, min(start + rows, n))
+        for start, block in self.blocks(count):
             scores = mixed_scores(self.model, block, basis, mix)
             total += np.concatenate([part.sums(scores, start) for part in self._slices])
         return np.ascontiguousarray(total[self.profiler.order].T)
+
+    def blocks(self, count: int) -> Iterator[tuple[int, Matrix]]:
+        """Yield rows whose scores for so many parameter vectors fit the cache, and their start."""
+        n, rows = self.X.shape[0], max(BLOCK // max(count, 1), 64)
+        for start in range(0, n, rows):
+            yield start, row_block(self.X, start, min(start + rows, n))
+
+    def _unblocked(
+        self, basis: NDArray[Any], mix: NDArray[np.float64] | None, count: int
+    ) -> NDArray[np.float64]:
+        """Return the profiles of surrogates that must see all rows at once."""
+        scores = self.model.scores(self.X, basis)
+        if mix is None:
+            return self.profiler.values(scores)
+        mix, width = mix.astype(scores.dtype, copy=False), max(HELD // self.X.shape[0], 1)
+        parts = (scores @ mix[:, start : start + width] for start in range(0, count, width))
+        return np.concatenate([self.profiler.values(part) for part in parts])
 
     @cached_property
     def _slices(self) -> list[BoundSlices]:
@@ -143,9 +159,7 @@ class Engine:
         profile, slopes = self.profiler.local(self.model.scores(self.X, theta))
         return Local(self, theta, profile, slopes)
 
-    def pullback(
-        self, theta: NDArray[np.float64], slopes: Floats | sparse.csr_array
-    ) -> NDArray[np.float64]:
+    def pullback(self, theta: NDArray[np.float64], slopes: Floats | Sparse) -> NDArray[np.float64]:
         """Turn gradients by the scores of these rows into gradients by parameters."""
         return self.model.pullback(self.X, theta, slopes)
 
@@ -164,22 +178,6 @@ def mixed_scores(
     """
     scores = model.scores(X, basis)
     return scores if mix is None else scores @ mix.astype(scores.dtype, copy=False)
-
-
-def membership(shares: sparse.csr_array) -> NDArray[np.uint64]:
-    """Return which slices each row is in, as bits: 64 slices to a word.
-
-    Examples
-    --------
-    >>> membership(sparse.csr_array([[0.5, 0.5, 0.0], [0.0, 1.0, 0.0]])).tolist()
-    [[1], [3], [0]]
-    """
-    k, n = shares.shape
-    words = np.zeros((n, -(-k // 64)), dtype=np.uint64)
-    for slice_ in range(k):
-        rows = shares.indices[shares.indptr[slice_] : shares.indptr[slice_ + 1]]
-        words[rows, slice_ // 64] |= np.uint64(1) << np.uint64(slice_ % 64)
-    return words
 
 
 def merged_slices(slices: BoundSlices, found: Merged) -> BoundSlices:

@@ -188,3 +188,19 @@ def equal_stored(A: sparse.csr_array, B: sparse.csr_array) -> NDArray[np.bool_]:
     same: NDArray[np.bool_] = as_many.copy()
     same[as_many] = np.bincount(row, apart, minlength=A.shape[0]) == 0
     return same
+
+
+def membership(shares: sparse.csr_array) -> NDArray[np.uint64]:
+    """Return which slices each row is in, as bits: 64 slices to a word.
+
+    Examples
+    --------
+    >>> membership(sparse.csr_array([[0.5, 0.5, 0.0], [0.0, 1.0, 0.0]])).tolist()
+    [[1], [3], [0]]
+    """
+    k, n = shares.shape
+    words = np.zeros((n, -(-k // 64)), dtype=np.uint64)
+    for slice_ in range(k):
+        rows = shares.indices[shares.indptr[slice_] : shares.indptr[slice_ + 1]]
+        words[rows, slice_ // 64] |= np.uint64(1) << np.uint64(slice_ % 64)
+    return words

@@ -10,6 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from anymetric.data import Matrix
+from anymetric.models.products import row_block
 
 # Tables of fewer entries stay as they are: there is nothing to gain.
 SMALL = 1 << 17
@@ -35,7 +36,7 @@ def lighter(X: Matrix) -> Matrix:
     Examples
     --------
     >>> import numpy as np
-    >>> X = np.zeros((4000, 100))
+    >>> X = np.zeros((40_000, 100))
     >>> X[:, 0] = 1.0
     >>> type(lighter(X)).__name__, type(lighter(X[:100])).__name__
     ('csr_array', 'ndarray')
@@ -48,21 +49,6 @@ def lighter(X: Matrix) -> Matrix:
     if not _mostly_zero(X):
         return X
     return _as_sparse(X) if _faster(X, _as_sparse) else X
-
-
-def row_block(X: Matrix, start: int, stop: int) -> Matrix:
-    """Return rows of X without copying what they hold.
-
-    Examples
-    --------
-    >>> row_block(sparse.csr_array([[1.0, 0.0], [0.0, 2.0]]), 1, 2).toarray().tolist()
-    [[0.0, 2.0]]
-    """
-    if not sparse.issparse(X):
-        return X[start:stop]
-    first, last = X.indptr[start], X.indptr[stop]
-    stored = X.data[first:last], X.indices[first:last], X.indptr[start : stop + 1] - first
-    return sparse.csr_array(stored, shape=(len(stored[2]) - 1, X.shape[1]))
 
 
 def _as_dense(X: Matrix) -> Matrix:

@@ -7,8 +7,12 @@ import warnings
 import numpy as np
 from scipy import optimize
 
+from anymetric.auto.average import shared_out
+
 # Beyond this the surrogates tell nearly the same story twice.
 COLLINEAR = 1e4
+# What `Auto` calls the judging rows where they trained too.
+VALIDATION = "validation rows"
 
 
 def learned_weights(problem, turn):
@@ -54,6 +58,35 @@ def stationary_weights(jacobian):
     # min |w J|^2 + (size (sum w - 1))^2 is least at the same direction of w.
     weights, _ = optimize.nnls(system, np.append(np.zeros(jacobian.shape[1]), size))
     return weights / weights.sum()
+
+
+def row_shares(problem, weights):
+    """Return the share of the rows that each slice of `weights` has: what a plain loss gives it.
+
+    Only where the slices share out the rows; none otherwise, and none in a regression.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from anymetric.data import Data
+    >>> from anymetric.metrics import as_metric
+    >>> from anymetric.problem import Problem
+    >>> from anymetric.surrogates import per_class
+    >>> data = Data(np.zeros((4, 1)), np.array([1.0, -1.0, -1.0, -1.0]))
+    >>> problem = Problem(data, per_class("hinge"), as_metric("error"))
+    >>> row_shares(problem, {"hinge[class=-1]": 0.5, "hinge[class=+1]": 0.5})
+    {'hinge[class=-1]': 0.75, 'hinge[class=+1]': 0.25}
+    """
+    if problem.labels is None and not np.all(np.abs(problem.train.y) == 1.0):
+        return {}
+    train = problem.train
+    held = {slice_.name: slice_.mask(train) for slice_ in shared_out(problem)}
+    if set(weights) - {VALIDATION} != set(held):
+        return {}
+    sizes = {name: float(train.weights[mask].sum()) for name, mask in held.items()}
+    if VALIDATION in weights:
+        sizes[VALIDATION] = float(problem.valid.weights.sum())
+    return {name: size / sum(sizes.values()) for name, size in sizes.items()}
 
 
 def warn_if_collinear(problem, theta):

@@ -12,14 +12,15 @@ from sklearn.metrics._scorer import _BaseScorer
 from sklearn.utils.validation import _check_sample_weight, check_consistent_length
 
 from anymetric.estimators._columns import side_columns
+from anymetric.estimators._queries import with_query, with_relevance
 from anymetric.metrics import as_metric
 
 
 def scorer(metric, *, greater_is_better=None) -> MetricScorer:
     """Return a scikit-learn scorer for the metric: greater is better, whatever its direction.
 
-    It takes `sample_weight`, `groups` and `side`, which metadata routing can bring: ask with
-    ``set_score_request``. In a search `side` must be a data frame, which can be split.
+    It takes `sample_weight`, `groups`, `query` and `side`, which metadata routing can bring: ask
+    with ``set_score_request``. In a search `side` must be a data frame, which can be split.
 
     Parameters
     ----------
@@ -50,8 +51,21 @@ class MetricScorer(_BaseScorer):
     def __repr__(self):
         return f"scorer({self.metric!r})"
 
-    def value(self, y_true, y_score, sample_weight=None, groups=None, side=None, *, labels=None):
-        """Return the metric of scores and coded targets."""
+    def value(
+        self,
+        y_true,
+        y_score,
+        sample_weight=None,
+        groups=None,
+        side=None,
+        query=None,
+        *,
+        labels=None,
+        grades=None,
+    ):
+        """Return the metric of scores and coded targets; with queries, of their grades too."""
+        if query is not None:
+            side = with_relevance(with_query(side, query, y_true), grades)
         columns = side_columns(y_true[:, np.newaxis], side, groups=groups)
         if sample_weight is not None:
             sample_weight = _check_sample_weight(sample_weight, y_true, ensure_non_negative=True)
@@ -62,7 +76,8 @@ class MetricScorer(_BaseScorer):
         check_consistent_length(X, y_true)
         y, labels = coded(estimator, np.asarray(y_true))
         given = {name: column for name, column in kwargs.items() if column is not None}
-        return self._sign * self.value(y, scores_of(estimator, X), **given, labels=labels)
+        scores = scores_of(estimator, X)
+        return self._sign * self.value(y, scores, **given, labels=labels, grades=y_true)
 
 
 def coded(estimator, y):

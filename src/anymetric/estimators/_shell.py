@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 import numbers
+from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, _fit_context
 from sklearn.callback import CallbackSupportMixin
 from sklearn.utils import check_consistent_length, check_random_state
-from sklearn.utils._param_validation import Interval
+from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 from threadpoolctl import threadpool_limits
 
@@ -20,7 +21,8 @@ from anymetric.data import Data
 from anymetric.descent import Descent
 from anymetric.diagnosis import diagnose
 from anymetric.estimators._columns import side_columns
-from anymetric.estimators._learned import learned_weights, warn_if_collinear
+from anymetric.estimators._learned import learned_weights, row_shares, warn_if_collinear
+from anymetric.estimators._notebook import ShowsRun
 from anymetric.estimators._progress import Progress
 from anymetric.estimators._rows import FLOATS, TakesRows, as_matrix, telling
 from anymetric.estimators._scorer import warn_if_maximised
@@ -30,7 +32,7 @@ from anymetric.metrics import MetricError, as_metric
 from anymetric.metrics.functions import GIVEN
 from anymetric.models import Linear
 from anymetric.problem import Problem
-from anymetric.projections import Adagrad, GaussNewton
+from anymetric.projections import LBFGS, Adagrad, GaussNewton
 from anymetric.solution import Solution, Status, Turn
 from anymetric.tuning import Tuned
 
@@ -40,7 +42,7 @@ METHODS = {
         turns=60,
         step=0.1,
         gradient=Subspace(),
-        projection=GaussNewton(iterations=10),
+        projection=GaussNewton(iterations=10, otherwise=LBFGS(iterations=30)),
         decay=0.3,
         normalised=True,
     ),
@@ -50,7 +52,7 @@ METHODS = {
 }
 
 
-class MetricEstimator(TakesRows, CallbackSupportMixin, BaseEstimator):
+class MetricEstimator(ShowsRun, TakesRows, CallbackSupportMixin, BaseEstimator):
     """Fit a linear model for a metric: the part that does not depend on the kind of target."""
 
     _parameter_constraints: ClassVar[dict] = {
@@ -61,6 +63,7 @@ class MetricEstimator(TakesRows, CallbackSupportMixin, BaseEstimator):
         "starts": [Interval(numbers.Integral, 0, None, closed="left"), "array-like"],
         "standardize": ["boolean"],
         "fit_intercept": ["boolean"],
+        "use_validation": ["boolean", StrOptions({"auto"})],
         "validation_fraction": [Interval(numbers.Real, 0.0, 1.0, closed="neither")],
         "max_metric_calls": [Interval(numbers.Integral, 1, None, closed="left"), None],
         "n_jobs": [numbers.Integral, None],
@@ -78,6 +81,7 @@ class MetricEstimator(TakesRows, CallbackSupportMixin, BaseEstimator):
         starts=0,
         standardize=True,
         fit_intercept=True,
+        use_validation="auto",
         validation_fraction=0.2,
         max_metric_calls=None,
         n_jobs=None,
@@ -91,6 +95,7 @@ class MetricEstimator(TakesRows, CallbackSupportMixin, BaseEstimator):
         self.starts = starts
         self.standardize = standardize
         self.fit_intercept = fit_intercept
+        self.use_validation = use_validation
         self.validation_fraction = validation_fraction
         self.max_metric_calls = max_metric_calls
         self.n_jobs = n_jobs
@@ -159,7 +164,7 @@ class MetricEstimator(TakesRows, CallbackSupportMixin, BaseEstimator):
     def _run(self, problem, rng):
         """Run the method: the one step that another way of training replaces."""
         method = self._method()
-        ledger = Ledger(problem, self.max_metric_calls)
+        ledger = Ledger(problem, self.max_metric_calls, self.n_jobs)
         begun = self._starts(ledger, rng) if getattr(method, "takes_starts", True) else []
         progress = Progress(self, method, len(begun))
         solution = None
@@ -216,7 +221,10 @@ class MetricEstimator(TakesRows, CallbackSupportMixin, BaseEstimator):
                     f"method must be one of {sorted(METHODS)}, or a part such as Descent(...); "
                     f"got {self.method!r}."
                 )
-            return METHODS[self.method](self.n_jobs)
+            method = METHODS[self.method](self.n_jobs)
+            if isinstance(method, Auto):
+                return replace(method, use_validation=self.use_validation)
+            return method
         if not hasattr(self.method, "run"):
             raise TypeError(
                 f"method must be a name or a part with a `run` method; got {self.method!r}."
@@ -247,7 +255,9 @@ class MetricEstimator(TakesRows, CallbackSupportMixin, BaseEstimator):
         self.validation_score_ = float(problem.metric.value(solution.cost))
         self.status_ = solution.status
         self.history_ = solution.history
+        self.surrogates_ = problem.names
         self.weights_ = solution.worth or learned_weights(problem, solution.best)
+        self.row_shares_ = row_shares(problem, self.weights_)
         self.settings_ = solution.settings
         self.n_metric_calls_ = solution.calls
         self._unpack_rows(problem, solution)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
@@ -24,6 +26,9 @@ class MetricClassifier(ClassifierMixin, MetricEstimator):
     surrogates : "auto", builder, loss, name or list, default="auto"
         ``auto``: the logistic loss per class, and per group and source where they are given. The
         default method reads their slices; the others also their losses.
+    slices : str or list of str, optional
+        Columns of `side` by which the rows are sliced too, with ``surrogates="auto"``: what such
+        a slice is worth is learned like that of a group.
     method : "auto", "descent", "paper" or a part with a `run` method, default="auto"
         ``auto``: see `Auto`. ``descent``: Algorithm 1 with probes in the subspace that matters and
         second-order projections. ``paper``: Algorithm 1 with the paper's settings and tuning.
@@ -35,11 +40,17 @@ class MetricClassifier(ClassifierMixin, MetricEstimator):
     standardize : bool, default=True
         Let the parameters live in standardised features; `coef_` is for X as it is.
     fit_intercept : bool, default=True
+    use_validation : "auto" or bool, default="auto"
+        For ``method="auto"``: whether the rows that judge train too, each judging only models that
+        it did not train. ``auto`` lets such candidates in, and they count if they win; with True
+        there are no others; False keeps the rows that judge for judging only.
     validation_fraction : float, default=0.2
         For the descents: share of the rows held out to judge when `fit` gets no validation data.
     max_metric_calls : int, optional
     n_jobs : int, optional
-        For ``method="paper"``: the tuning runs in parallel.
+        Processes for the tuning runs of ``method="paper"``, and for the calls of a metric of
+        yours that takes more than a few milliseconds. Each works with one thread: on a busy
+        machine threads wait for each other longer than they work.
     verbose : int, default=0
         Lines a second of progress, on standard error.
     random_state : int, RandomState or None
@@ -51,6 +62,11 @@ class MetricClassifier(ClassifierMixin, MetricEstimator):
     weights_ : dict
         What each surrogate counted for in the loss that gave this model, summing to one. If a
         starting model was best: in the loss that it is nearest to minimising.
+    surrogates_ : tuple of str
+        The names of a profile's entries.
+    row_shares_ : dict
+        The share of the rows that each slice of `weights_` has, which a plain loss would give it;
+        empty where the slices overlap.
     sample_weight_ : array of shape (n,)
         The learned loss as row weights, for any other learner (``method="auto"``); missing if no
         training row was worth anything.
@@ -77,23 +93,30 @@ class MetricClassifier(ClassifierMixin, MetricEstimator):
 
     # The mixin's own score would come first.
     score = MetricEstimator.score
+    _parameter_constraints: ClassVar[dict] = {
+        **MetricEstimator._parameter_constraints,
+        "slices": [str, list, tuple, None],
+    }
 
     def __init__(
         self,
         metric="accuracy",
         *,
         surrogates="auto",
+        slices=None,
         method="auto",
         greater_is_better=None,
         starts=0,
         standardize=True,
         fit_intercept=True,
+        use_validation="auto",
         validation_fraction=0.2,
         max_metric_calls=None,
         n_jobs=None,
         verbose=0,
         random_state=None,
     ) -> None:
+        self.slices = slices
         super().__init__(
             metric,
             surrogates=surrogates,
@@ -102,6 +125,7 @@ class MetricClassifier(ClassifierMixin, MetricEstimator):
             starts=starts,
             standardize=standardize,
             fit_intercept=fit_intercept,
+            use_validation=use_validation,
             validation_fraction=validation_fraction,
             max_metric_calls=max_metric_calls,
             n_jobs=n_jobs,
@@ -188,7 +212,7 @@ class MetricClassifier(ClassifierMixin, MetricEstimator):
         return tuple(self.classes_.tolist())
 
     def _default_surrogates(self, metric, train):
-        return default_slices(train)
+        return default_slices(train, by=self.slices or ())
 
     def _plainest(self, problem):
         return starts.plain(problem)

@@ -5,37 +5,54 @@ from __future__ import annotations
 import numpy as np
 
 from anymetric import starts
-from anymetric.estimators._defaults import default_ranking
+from anymetric.estimators._defaults import default_by_query, default_ranking
+from anymetric.estimators._queries import TakesQueries, starts_by_query
 from anymetric.estimators._rows import real
 from anymetric.estimators._shell import MetricEstimator
 
 
-class MetricRanker(MetricEstimator):
+class MetricRanker(TakesQueries, MetricEstimator):
     """A linear scoring function trained for a metric of the order that it puts rows in.
 
-    A row is relevant if its y is above the smallest value of y: graded relevance is read as
-    relevant or not.
+    All rows are ranked together, or with ``query`` those of each query by themselves. A row is
+    relevant if its y is above the smallest value of y; metrics and surrogates by query read
+    grades of relevance too.
 
     Parameters
     ----------
     metric : str, function, scikit-learn scorer or Metric, default="average_precision"
+        With ``query``: ``"ndcg@5"``, ``"mrr"``, ``"map"``, ``"query_precision@5"``...; then the
+        names ``"precision@5"`` and ``"average_precision"`` mean the mean over queries too, while
+        the parts ``PrecisionAtK(5)`` and ``AveragePrecision()`` still mean all rows together.
     surrogates : "auto", surrogate, builder or list, default="auto"
-        ``auto``: precision at recall 0.25, 0.5 and 0.75, and the logistic loss per class.
-    method, greater_is_better, starts, standardize, fit_intercept, validation_fraction, \
-max_metric_calls, n_jobs, verbose, random_state
+        ``auto``: precision at recall 0.25, 0.5 and 0.75, and the logistic loss per class. With
+        ``query``: logistic and hinge losses of pairs, ListNet's softmax, average precision at
+        several k and precision at half the recall, all within each query.
+    method, greater_is_better, starts, standardize, fit_intercept, use_validation, \
+validation_fraction, max_metric_calls, n_jobs, verbose, random_state
         As in `MetricClassifier`.
 
     Attributes
     ----------
     coef_, intercept_ : array of shape (d,) and float
-    weights_, history_, status_, cost_, validation_score_, validation_, n_metric_calls_
+    weights_, surrogates_, row_shares_, history_, status_, cost_, validation_score_, \
+validation_, n_metric_calls_
         As in `MetricClassifier`.
 
     Examples
     --------
+    >>> import numpy as np
     >>> from sklearn.datasets import make_classification
     >>> X, y = make_classification(500, weights=[0.9], random_state=0)
     >>> MetricRanker("prbep", random_state=0).fit(X, y).score(X, y) > 0.5
+    True
+
+    Fifty queries of ten rows each, and two surrogates within them:
+
+    >>> from anymetric.surrogates import Pairwise, Softmax
+    >>> query = np.repeat(np.arange(50), 10)
+    >>> ranker = MetricRanker("ndcg@5", surrogates=[Pairwise(), Softmax()], random_state=0)
+    >>> ranker.fit(X, y, query=query).score(X, y, query=query) > 0.5
     True
     """
 
@@ -49,6 +66,7 @@ max_metric_calls, n_jobs, verbose, random_state
         starts=0,
         standardize=True,
         fit_intercept=True,
+        use_validation="auto",
         validation_fraction=0.2,
         max_metric_calls=None,
         n_jobs=None,
@@ -63,6 +81,7 @@ max_metric_calls, n_jobs, verbose, random_state
             starts=starts,
             standardize=standardize,
             fit_intercept=fit_intercept,
+            use_validation=use_validation,
             validation_fraction=validation_fraction,
             max_metric_calls=max_metric_calls,
             n_jobs=n_jobs,
@@ -104,13 +123,16 @@ max_metric_calls, n_jobs, verbose, random_state
         return (0, 1)
 
     def _default_surrogates(self, metric, train):
-        return default_ranking()
+        return default_by_query(metric, train) if "query" in train.side else default_ranking()
 
     def _plainest(self, problem):
         return starts.plain(problem)
 
     def _plain_starts(self, ledger):
-        return [self._plainest(ledger.problem), starts.balanced(ledger.problem)]
+        problem = ledger.problem
+        if "query" in problem.train.side:
+            return starts_by_query(problem)
+        return [self._plainest(problem), starts.balanced(problem)]
 
     def _set_coefficients(self, weights, offset):
         self.coef_ = weights

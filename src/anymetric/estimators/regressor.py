@@ -39,14 +39,15 @@ class MetricRegressor(RegressorMixin, MetricEstimator):
         Let the parameters live in standardised features, and the surrogates in the unit
         described above. False leaves both as they are given: then a loss with a scale of its
         own, such as ``Huber(delta)``, has it in the unit of y.
-    method, greater_is_better, starts, fit_intercept, validation_fraction, max_metric_calls, \
-n_jobs, verbose, random_state
+    method, greater_is_better, starts, fit_intercept, use_validation, validation_fraction, \
+max_metric_calls, n_jobs, verbose, random_state
         As in `MetricClassifier`.
 
     Attributes
     ----------
     coef_, intercept_ : array of shape (d,) and float
-    weights_, history_, status_, cost_, validation_score_, validation_, n_metric_calls_
+    weights_, surrogates_, row_shares_, history_, status_, cost_, validation_score_, \
+validation_, n_metric_calls_
         As in `MetricClassifier`.
 
     Examples
@@ -72,6 +73,7 @@ n_jobs, verbose, random_state
         starts=0,
         standardize=True,
         fit_intercept=True,
+        use_validation="auto",
         validation_fraction=0.2,
         max_metric_calls=None,
         n_jobs=None,
@@ -86,6 +88,7 @@ n_jobs, verbose, random_state
             starts=starts,
             standardize=standardize,
             fit_intercept=fit_intercept,
+            use_validation=use_validation,
             validation_fraction=validation_fraction,
             max_metric_calls=max_metric_calls,
             n_jobs=n_jobs,

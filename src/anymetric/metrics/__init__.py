@@ -11,6 +11,14 @@ from anymetric.metrics.groups import (
     WorstGroup,
 )
 from anymetric.metrics.profit import Profit
+from anymetric.metrics.queries import (
+    NDCG,
+    QueryAveragePrecision,
+    QueryPrecisionAtK,
+    ReciprocalRank,
+    by_query,
+)
+from anymetric.metrics.ranked import BoundQueries, QueryMetric, Ranked, relevance
 from anymetric.metrics.ranking import AveragePrecision, RankingMetric, RecallAtPrecision, RocAuc
 from anymetric.metrics.rates import (
     Accuracy,
@@ -37,12 +45,14 @@ from anymetric.metrics.thresholds import Sweep
 from anymetric.metrics.top import BreakEven, PrecisionAtFraction, PrecisionAtK
 
 __all__ = [
+    "NDCG",
     "R2",
     "Accuracy",
     "AveragePrecision",
     "BalancedAccuracy",
     "BalancedError",
     "BoundMetric",
+    "BoundQueries",
     "BreakEven",
     "CountMetric",
     "Counts",
@@ -64,9 +74,14 @@ __all__ = [
     "PrecisionAtFraction",
     "PrecisionAtK",
     "Profit",
+    "QueryAveragePrecision",
+    "QueryMetric",
+    "QueryPrecisionAtK",
+    "Ranked",
     "RankingMetric",
     "Recall",
     "RecallAtPrecision",
+    "ReciprocalRank",
     "RocAuc",
     "Rows",
     "ScorerMetric",
@@ -74,6 +89,8 @@ __all__ = [
     "Within",
     "WorstGroup",
     "as_metric",
+    "by_query",
     "metric",
     "metric_names",
+    "relevance",
 ]

@@ -52,9 +52,10 @@ class BoundCalls(BoundMetric):
         return Sweep(shifts, values, self.metric.cost(values))
 
     def _answers(self, columns: Iterable[Floats]) -> NDArray[np.float64]:
-        return np.array([self._answer(i, column) for i, column in enumerate(columns)], dtype=float)
+        return np.array([self.answer(i, column) for i, column in enumerate(columns)], dtype=float)
 
-    def _answer(self, probe: int, column: Floats) -> float:
+    def answer(self, probe: int, column: Floats) -> float:
+        """Ask about scores ``(n,)``; a failure, or no finite number, is a `MetricError`."""
         try:
             answer = self.call(np.array(column, dtype=np.float64))
         except Exception as error:

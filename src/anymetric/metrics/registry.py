@@ -18,6 +18,12 @@ from anymetric.metrics.groups import (
     MacroByGroup,
     WorstGroup,
 )
+from anymetric.metrics.queries import (
+    NDCG,
+    QueryAveragePrecision,
+    QueryPrecisionAtK,
+    ReciprocalRank,
+)
 from anymetric.metrics.ranking import AveragePrecision, RecallAtPrecision, RocAuc
 from anymetric.metrics.rates import (
     Accuracy,
@@ -63,6 +69,10 @@ _OTHERS: tuple[Metric, ...] = (
     RecallAtPrecision(),
     AveragePrecision(),
     RocAuc(),
+    NDCG(),
+    QueryPrecisionAtK(),
+    ReciprocalRank(),
+    QueryAveragePrecision(),
     R2(),
     MeanAbsoluteError(),
     MedianAbsoluteError(),
@@ -78,6 +88,10 @@ _PATTERNS: dict[str, Callable[[str], Metric]] = {
     r"precision@(\d+)": lambda k: PrecisionAtK(int(k)),
     rf"precision@{_NUMBER}%": lambda percent: PrecisionAtFraction(float(percent) / 100.0),
     rf"recall_at_precision_{_NUMBER}": lambda level: RecallAtPrecision(float(level)),
+    r"ndcg@(\d+)": lambda k: NDCG(int(k)),
+    r"(ndcg)": lambda _: NDCG(None),
+    r"query_precision@(\d+)": lambda k: QueryPrecisionAtK(int(k)),
+    r"mrr@(\d+)": lambda k: ReciprocalRank(int(k)),
     rf"pinball_{_NUMBER}": lambda quantile: Pinball(float(quantile)),
     rf"within_{_NUMBER}": lambda tolerance: Within(float(tolerance)),
     rf"within_{_NUMBER}%": lambda percent: Within(float(percent) / 100.0, relative=True),
@@ -90,7 +104,8 @@ def metric_names() -> list[str]:
     """Return the names of the ready-made metrics.
 
     Numbers in a name may be any others: ``f3``, ``precision@100``, ``precision@2.5%``,
-    ``recall_at_precision_0.8``, ``pinball_0.9``, ``within_2``, ``within_5%``; ``macro_`` and
+    ``recall_at_precision_0.8``, ``ndcg@5``, ``mrr@10``, ``pinball_0.9``, ``within_2``,
+    ``within_5%``; ``macro_`` and
     ``worst_group_`` go before any rate. scikit-learn's scorers are known by their names too.
 
     Examples
@@ -151,7 +166,7 @@ def _named(name: str) -> Metric:
     for pattern, build in _PATTERNS.items():
         if match := re.fullmatch(pattern, name):
             return build(match[1])
-    near = get_close_matches(name, [*metric_names(), *get_scorer_names()], n=4)
+    near = get_close_matches(name, sorted({*metric_names(), *get_scorer_names()}), n=4)
     hint = f"Did you mean {', '.join(near)}?" if near else "metric_names() lists them."
     raise ValueError(f"No metric is called {name!r}. {hint}")
 

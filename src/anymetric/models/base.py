@@ -6,9 +6,8 @@ from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
-from anymetric.data import Floats, Matrix
+from anymetric.data import Floats, Matrix, Sparse
 
 
 class Model(Protocol):
@@ -34,7 +33,7 @@ class Model(Protocol):
         ...
 
     def pullback(
-        self, X: Matrix, theta: NDArray[Any], slopes: Floats | sparse.csr_array
+        self, X: Matrix, theta: NDArray[Any], slopes: Floats | Sparse
     ) -> NDArray[np.float64]:
         """Turn ``(n,)`` or ``(K, n)`` gradients by scores into gradients by parameters."""
         ...

@@ -9,13 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from anymetric.data import Floats, Matrix
+from anymetric.data import Floats, Matrix, Sparse
+from anymetric.models.products import row_sums, times, totals
 
 # Entries of X up to which a Hessian is summed in double precision, and rows in a block of it.
 EXACT = 1 << 17
 ROWS = 2048
-# Rows whose single-precision sum keeps its digits.
-SUMMED = 8192
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +62,7 @@ class Linear:
         """
         rows = np.ones(X.shape[0]) if weights is None else weights
         mass = rows.sum()
-        mean = np.asarray(rows @ X, dtype=np.float64) / mass
+        mean = weighted_sum(X, rows) / mass
         # A second pass in blocks: E[x^2] - mean^2 would lose every digit of a large offset.
         variance = sum_of_squares(X, rows, mean) / mass
         scale = np.sqrt(variance)
@@ -98,19 +97,16 @@ class Linear:
     def scores(self, X: Matrix, theta: NDArray[Any]) -> Floats:
         """Return scores: ``(n,)`` for one theta, ``(n, m)`` for ``(m, p)`` thetas."""
         weights, offset = self.raw(theta)
-        columns = weights.T.astype(X.dtype, copy=False)
-        if sparse.issparse(X):
-            columns = np.ascontiguousarray(columns)
-        product: Floats = X @ columns
+        product = times(X, weights.T.astype(X.dtype, copy=False))
         product += offset.astype(X.dtype, copy=False)
         return product
 
     def pullback(
-        self, X: Matrix, theta: NDArray[Any], slopes: Floats | sparse.csr_array
+        self, X: Matrix, theta: NDArray[Any], slopes: Floats | Sparse
     ) -> NDArray[np.float64]:
         """Turn gradients by scores, ``(n,)`` or ``(K, n)``, into gradients by parameters."""
-        gradient = row_sums(X, slopes.astype(X.dtype, copy=False))
-        total = np.asarray(slopes.sum(axis=-1, dtype=np.float64))
+        gradient = row_sums(X, slopes if slopes.dtype == X.dtype else slopes.astype(X.dtype))
+        total = totals(slopes)
         if self.shift is not None:
             gradient = gradient - np.multiply.outer(total, self.shift)
         if self.scale is not None:
@@ -130,20 +126,21 @@ class Linear:
         """
         if sparse.issparse(X):
             return self._sparse_hessian(X, curvature)
-        width = X.shape[1] + self.intercept
+        d, width = X.shape[1], X.shape[1] + self.intercept
         total = np.zeros((width, width))
-        root = np.sqrt(np.maximum(curvature, 0.0))
         # Newton's method needs no exact Hessian: large ones are summed from single precision.
         kind = np.float32 if X.size > EXACT else np.float64
-        block = np.empty((min(ROWS, X.shape[0]), width), dtype=kind)
+        root = np.sqrt(np.maximum(curvature, 0.0)).astype(kind)
+        shift = np.zeros(d, X.dtype) if self.shift is None else self.shift.astype(X.dtype)
+        scale = None if self.scale is None else (1.0 / self.scale).astype(kind)
+        block = np.ones((min(ROWS, X.shape[0]), width), dtype=kind)
         for start in range(0, X.shape[0], ROWS):
             part = block[: min(ROWS, X.shape[0] - start)]
             rows = slice(start, start + len(part))
-            part[:, : X.shape[1]] = X[rows] if self.shift is None else X[rows] - self.shift
-            if self.scale is not None:
-                part[:, : X.shape[1]] /= self.scale
-            if self.intercept:
-                part[:, -1] = 1.0
+            np.subtract(X[rows], shift, out=part[:, :d], casting="same_kind")
+            if scale is not None:
+                part[:, :d] *= scale
+            part[:, d:] = 1.0
             part *= root[rows, np.newaxis]
             total += part.T @ part
         return total
@@ -166,26 +163,20 @@ class Linear:
         return np.block([[H, first[:, np.newaxis]], [first[np.newaxis, :], np.array([[total]])]])
 
 
-def row_sums(X: Matrix, slopes: Floats | sparse.csr_array) -> NDArray[np.float64]:
-    """Return ``slopes @ X`` for slopes of shape ``(n,)`` or ``(K, n)``.
-
-    Single precision is summed in blocks of rows, and the blocks in double precision.
+def weighted_sum(X: Matrix, rows: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the weighted column sums in double precision, without a copy of X in it.
 
     Examples
     --------
     >>> import numpy as np
-    >>> row_sums(sparse.csr_array([[1.0, 0.0], [2.0, 3.0]]), np.ones(2)).tolist()
-    [3.0, 3.0]
+    >>> weighted_sum(np.eye(2, dtype=np.float32), np.array([1.0, 0.5])).tolist()
+    [1.0, 0.5]
     """
-    if sparse.issparse(X) and sparse.issparse(slopes):
-        # A dense right-hand side spares the search for places where two rows meet.
-        return np.ascontiguousarray((X.T @ slopes.T.toarray()).T, dtype=np.float64)
-    if X.dtype == np.float64 or sparse.issparse(X) or sparse.issparse(slopes):
-        return np.asarray(slopes @ X, dtype=np.float64)
-    total = np.zeros((*slopes.shape[:-1], X.shape[1]))
-    for start in range(0, X.shape[0], SUMMED):
-        rows = slice(start, start + SUMMED)
-        total += slopes[..., rows] @ X[rows]
+    if sparse.issparse(X) or X.dtype == np.float64:
+        return row_sums(X, rows)
+    total = np.zeros(X.shape[1])
+    for start in range(0, X.shape[0], 4096):
+        total += rows[start : start + 4096] @ X[start : start + 4096].astype(np.float64)
     return total
 
 

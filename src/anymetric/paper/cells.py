@@ -31,11 +31,14 @@ def store_of(folder: Path, experiment: str) -> Store[Row]:
     return Store(folder / f"{experiment}.csv", Row)
 
 
-def work(cell: Cell, folder: Path, scale: Scale) -> Row:
-    """Compute a cell and store its row, unless another run has stored one meanwhile."""
+def work(cell: Cell, folder: Path, scale: Scale, renew: bool = False) -> Row:
+    """Compute a cell and store its row, unless another run has stored one meanwhile.
+
+    With `renew`, a row counts only if this version of the code made it.
+    """
     store = store_of(folder, cell.experiment)
     stored = store.rows().get(cell)
-    if stored is not None and stored.good:
+    if stored is not None and stored.good and (stored.current or not renew):
         return stored
     points = points_of(folder, cell)
     row = measure(cell, scale, points)
@@ -53,7 +56,7 @@ def measure(cell: Cell, scale: Scale, points: Path | None = None) -> Row:
     now = datetime.now(UTC).isoformat(timespec="seconds")
     row = Row(*cell, versions=versions(), when=now)
     try:
-        # One thread: seconds compare methods, not machines.
+        # One thread, and its own time: seconds compare methods, not machines or their load.
         with threadpool_limits(1), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             if cell.experiment == "k":
@@ -67,9 +70,9 @@ def fitted(row: Row, scale: Scale, points: Path | None) -> Row:
     """Fill a row: fit on train and validation, then look at the test rows once."""
     task = TASKS[row.task]
     parts = task.parts(row.seed)
-    began = time.perf_counter()
+    began = time.process_time()
     answer = METHODS[row.method].fit(Job(task, parts, scale, row.seed, points))
-    seconds = time.perf_counter() - began
+    seconds = time.process_time() - began
     train, valid, test = (
         float(bind(task.metric, sample).values(answer.scores(sample)))
         for sample in (parts.train, parts.valid, parts.test)
@@ -89,18 +92,18 @@ def fitted(row: Row, scale: Scale, points: Path | None) -> Row:
 def interpolated(row: Row) -> Row:
     """Fill a row of appendix D.3."""
     K, sigma = int(row.task.removeprefix("K=")), float(row.method.removeprefix("sigma="))
-    began = time.perf_counter()
+    began = time.process_time()
     error = error_at_k(K, sigma, np.random.default_rng([row.seed, K]))
-    seconds = time.perf_counter() - began
+    seconds = time.process_time() - began
     return replace(row, value=error, cost=error, seconds=seconds, calls=200.0)
 
 
 def estimated(row: Row) -> Row:
     """Fill a row of the estimators' comparison; all of them see the same points."""
     kind, _, calls = row.task.partition("/")
-    began = time.perf_counter()
+    began = time.process_time()
     error = estimation_error(kind, row.method, int(calls), np.random.default_rng(row.seed))
-    seconds = time.perf_counter() - began
+    seconds = time.process_time() - began
     return replace(row, value=error, cost=error, seconds=seconds, calls=float(calls))
 
 

@@ -98,7 +98,8 @@ class Experiment:
 
     def cells(self, scale: Scale, seeds: Sequence[int] | None = None) -> Iterator[Cell]:
         """Yield the cells, seed by seed so that early results show the whole table."""
-        numbers = range(round(self.seeds * scale.seeds)) if seeds is None else seeds
+        own = max(round(self.seeds * scale.seeds), 1)
+        numbers = range(own) if seeds is None else seeds
         for seed in numbers:
             yield from dict.fromkeys(entry.cell(seed, scale) for entry in self.at(scale))
 

@@ -33,9 +33,13 @@ WORDS: dict[str, Words] = {
         "Table 3: macro F1 across groups, clean features (section 6.2)",
         "Test value, higher is better. A seed is a split 4/9 : 2/9 : 1/3.",
         "The paper says neither how features are made nor how rows are chosen (its COMPAS has "
-        "4073 rows), and its baselines are run by Adagrad; here logistic regression is solved "
-        "to the end and its regularisation is chosen on validation, by the metric. "
-        f"{BUSINESS}.",
+        "4073 rows), and its baselines are run by Adagrad. Here logistic regression is solved to "
+        "the end with a regularisation chosen on validation, by the metric, and post-shift tries "
+        "every threshold: on Adult that pays, where in the paper it does not, so that the order of "
+        "the two is the other way round, and post-shift comes before Proposed. How the paper's "
+        "RelaxedFM bounds the rates it does not say; here TP and FP are bounded by hinge losses, "
+        "which on Default costs more. The paper itself calls its figures comparable: its Proposed "
+        f"is within 0.003 of its best. {BUSINESS}.",
     ),
     "noise": Words(
         "Figure 4: macro F1 across groups, noisy features (section 6.2)",
@@ -44,7 +48,8 @@ WORDS: dict[str, Words] = {
         "features, binary ones are flipped with probability 0.9. Group 0 is men; for business "
         "pairs, chains. Validation rows are clean. Beside the paper's methods stand two that it "
         "leaves out: the same logistic regression with a tuned threshold, trained on the clean "
-        "validation rows, and on both. The paper has this as a picture, without figures.",
+        "validation rows, and on both. Logistic regression leaves the panels where it falls far "
+        "below the others. The paper has this as a picture, without figures.",
         BUSINESS + ".",
     ),
     "table4": Words(
@@ -59,8 +64,10 @@ WORDS: dict[str, Words] = {
         "Test error, lower is better. Training sees proxy labels, validation true ones.",
         "On Adult the paper's logistic regression is as good as calling nobody female (33.1 % of "
         "the rows are); it does not list its features, and here every column but gender and Wife "
-        "is one. Regularisation is chosen on the clean validation rows. "
-        f"{BUSINESS}, and so are those of the phone, which is the proxy.",
+        "is one. From these the proxy can be read off, so that within ten turns the sigmoid "
+        "losses are near zero and flat, and no perturbation changes the error any more: the "
+        "sigmoid, as good as the hinge in the paper, is behind it. Regularisation is chosen on the "
+        f"clean validation rows. {BUSINESS}, and so are those of the phone, which is the proxy.",
     ),
     "table6": Words(
         "Table 6: 10 against 1000 perturbations (appendix D.2)",
@@ -82,8 +89,10 @@ WORDS: dict[str, Words] = {
         "class and gender. Seed 0 has the very rows and flips of the notebook.",
         "The notebook shows one run on one draw of 326 validation rows, and departs from the "
         "paper: one Adagrad state for all projections, one-sided perturbations with an "
-        "intercept, the inner step size in the place of the outer one; 395 rows lose their age. "
-        "Here regularisation of the logistic regressions is chosen on validation.",
+        "intercept, the inner step size in the place of the outer one, no grid; 395 rows lose "
+        "their age. The paper's own recipe keeps the best of all turns at all points of its "
+        "grid, and on 326 rows that is partly luck: it is far better on them than on test rows. "
+        "Regularisation of the logistic regressions is chosen on validation.",
     ),
     "estimators": Words(
         "Gradient estimators compared",

@@ -78,10 +78,10 @@ class Resumed:
         rng: np.random.Generator,
         watch: Watcher | None,
     ) -> Solution:
-        began = time.perf_counter()
+        began = time.process_time()
         point = replace(self.tuned, steps=(step,), sigmas=(sigma,))
         run = point.run(Ledger(problem), starts, rng, watch)
-        settings = {"step": step, "sigma": sigma, "seconds": time.perf_counter() - began}
+        settings = {"step": step, "sigma": sigma, "seconds": time.process_time() - began}
         return replace(run, settings=settings)
 
     def file(self, step: float, sigma: float) -> Path:

@@ -27,13 +27,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     scale = SCALES["quick" if options.quick else options.scale]
     try:
         names = chosen(options.only, EXPERIMENTS, "experiment")
+        cells = of_methods(asked_for(names, scale, options.seeds), options.methods)
     except ValueError as error:
         parser().error(str(error))
     failed = 0
     if not options.page:
-        cells = asked_for(names, scale, options.seeds)
         there, failed = with_data(cells)
-        failed += run(there, options.out, scale, jobs=options.jobs)
+        failed += run(there, options.out, scale, jobs=options.jobs, renew=options.renew)
     return int(failed + finish(options.out, scale) > 0)
 
 
@@ -55,6 +55,12 @@ def parser() -> argparse.ArgumentParser:
     )
     line.add_argument(
         "--only", nargs="+", default=["*"], metavar="NAME", help="names or patterns such as table*"
+    )
+    line.add_argument(
+        "--methods", nargs="+", default=["*"], metavar="NAME", help="names or patterns such as on_*"
+    )
+    line.add_argument(
+        "--renew", action="store_true", help="compute again what other versions of the code made"
     )
     line.add_argument("--jobs", type=int, default=1, help="processes, one thread each")
     line.add_argument("--out", type=Path, default=Path("results"), help="the folder of results")
@@ -79,6 +85,20 @@ def asked_for(names: Iterable[str], scale: Scale, numbers: Sequence[int] | None)
     """
     cells = (cell for name in names for cell in EXPERIMENTS[name].cells(scale, numbers))
     return list(dict.fromkeys(cells))
+
+
+def of_methods(cells: Iterable[Cell], patterns: Iterable[str]) -> list[Cell]:
+    """Return the cells of some methods.
+
+    Examples
+    --------
+    >>> cells = asked_for(["table2"], SCALES["quick"], [0])
+    >>> [cell.method for cell in of_methods(cells, ["post*", "optimum"])]
+    ['post_shift', 'optimum']
+    """
+    cells = list(cells)
+    names = chosen(patterns, dict.fromkeys(cell.method for cell in cells), "method")
+    return [cell for cell in cells if cell.method in names]
 
 
 def with_data(cells: Iterable[Cell]) -> tuple[list[Cell], int]:
@@ -106,10 +126,12 @@ def file_of(cell: Cell) -> str:
     return TASKS[cell.task].file if cell.task in TASKS else ""
 
 
-def run(cells: Sequence[Cell], folder: Path, scale: Scale, *, jobs: int = 1) -> int:
+def run(
+    cells: Sequence[Cell], folder: Path, scale: Scale, *, jobs: int = 1, renew: bool = False
+) -> int:
     """Work through the cells that are not done; return how many failed."""
     rows = all_rows(folder)
-    done = {cell for cell, row in rows.items() if row.good}
+    done = {cell for cell, row in rows.items() if row.good and (row.current or not renew)}
     todo = [cell for cell in cells if cell not in done]
     seen = [row for row in rows.values() if row.scale in (scale.name, "any")]
     progress = Progress(todo, seen, jobs, expected)
@@ -119,7 +141,7 @@ def run(cells: Sequence[Cell], folder: Path, scale: Scale, *, jobs: int = 1) -> 
         file=sys.stderr,
     )
     pool: Any = Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)
-    for row in pool(delayed(work)(cell, folder, scale) for cell in todo):
+    for row in pool(delayed(work)(cell, folder, scale, renew) for cell in todo):
         progress.tell(row)
     return progress.failed
 

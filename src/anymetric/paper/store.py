@@ -171,6 +171,11 @@ class Row:
         """Whether the method came to an end."""
         return not self.error
 
+    @property
+    def current(self) -> bool:
+        """Whether this version of the code, on packages of these versions, made it."""
+        return self.versions == versions()
+
 
 @cache
 def versions() -> str:

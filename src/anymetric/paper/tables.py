@@ -32,6 +32,7 @@ class Line:
     values: tuple[float, ...]
     seconds: float = float("nan")
     calls: float = float("nan")
+    seeds: tuple[int, ...] = ()
 
     @property
     def mean(self) -> float:
@@ -89,7 +90,8 @@ def lines_of(experiment: Experiment, rows: Mapping[Cell, Row], scale: Scale) -> 
 
 def _line(entry: Entry, rows: Sequence[Row]) -> Line:
     values = tuple(getattr(row, entry.field) for row in rows)
-    return Line(entry, values, _mean(row.seconds for row in rows), _mean(row.calls for row in rows))
+    seconds, calls = _mean(row.seconds for row in rows), _mean(row.calls for row in rows)
+    return Line(entry, values, seconds, calls, tuple(row.seed for row in rows))
 
 
 def _mean(values: Iterable[float]) -> float:
@@ -102,7 +104,9 @@ def report(experiment: Experiment, lines: Sequence[Line], scale: Scale, made: It
     words = experiment.words
     parts = [f"# {words.title}", words.shown, scale.says]
     parts.append(markdown(HEADER, [line.texts() for line in lines]))
-    parts.append("ours: mean over seeds; seconds and calls of the metric: mean of a fit.")
+    parts.append(
+        "ours: mean over seeds; seconds of one core and calls of the metric: mean of a fit."
+    )
     if any(line.far for line in lines):
         parts.append(f"\\* {FAR}. {words.reason}")
     parts.extend(made_with(made))

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from anymetric.problem import Problem
-from anymetric.projections.base import Projection, certified, reach
+from anymetric.projections.base import Projection, Projector, certified, reach
 
 
 @dataclass(frozen=True)
@@ -17,7 +17,7 @@ class GaussNewton:
     """Levenberg-Marquardt on the surrogates above their target: one K x K solve a step.
 
     Fast where the target can be reached; where it cannot, the damping turns it into gradient
-    descent, and `LBFGS` is the better choice.
+    descent, and `LBFGS` is the better choice: give it as `otherwise`.
 
     Parameters
     ----------
@@ -26,6 +26,8 @@ class GaussNewton:
         The first mu, relative to the mean square of the Jacobian's rows.
     tolerance : float
         Stop at this gap, or at the one that is asked for if that is larger.
+    otherwise : Projector, optional
+        What goes on from the first step that does not lower the objective, in place of damping.
 
     Examples
     --------
@@ -41,6 +43,7 @@ class GaussNewton:
     iterations: int = 50
     damping: float = 1e-3
     tolerance: float = 1e-14
+    otherwise: Projector | None = None
 
     def project(
         self,
@@ -54,8 +57,7 @@ class GaussNewton:
         """Step, keep what improves, damp what does not."""
         begun, damping, taken = theta, self.damping, 0
         stop = self.tolerance if accuracy is None else max(accuracy, self.tolerance)
-        here = problem.at(theta)
-        profile, jacobian = here.profile, here.jacobian()
+        profile, jacobian = problem.linearise(theta)
         while taken < self.iterations:
             taken += 1
             over = np.maximum(profile - target, 0.0)
@@ -70,6 +72,9 @@ class GaussNewton:
             if excess @ excess < over @ over:
                 theta, damping = trial, max(damping / 10.0, 1e-12)
                 profile, jacobian = there.profile, there.jacobian()
+            elif self.otherwise is not None:
+                rest = self.otherwise.project(problem, target, theta, accuracy=accuracy)
+                return replace(rest, iterations=taken + rest.iterations)
             else:
                 damping *= 10.0
                 if damping > 1e12:

@@ -2,6 +2,7 @@
 
 from anymetric.surrogates.base import Bound, Slopes, Surrogate
 from anymetric.surrogates.profiler import Profiler, Spec, bind, expand
+from anymetric.surrogates.queries import ByQuery, Pairwise, Softmax
 from anymetric.surrogates.ranking import AveragePrecisionAtK, PrecisionAtRecall
 from anymetric.surrogates.slices import (
     Sliced,
@@ -17,11 +18,14 @@ from anymetric.surrogates.slices import (
 __all__ = [
     "AveragePrecisionAtK",
     "Bound",
+    "ByQuery",
+    "Pairwise",
     "PrecisionAtRecall",
     "Profiler",
     "Sliced",
     "Slices",
     "Slopes",
+    "Softmax",
     "Spec",
     "Surrogate",
     "bind",

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from anymetric.data import Data, Floats
+from anymetric.data import Data, Floats, Sparse
 
 
 @runtime_checkable
@@ -64,7 +64,7 @@ class Slopes(Protocol):
 
     Examples
     --------
-    >>> slopes: Slopes = Known(sparse.csr_array([[1.0, 2.0]]))
+    >>> slopes: Slopes = MatrixSlopes(sparse.csr_array([[1.0, 2.0]]))
     >>> slopes.mixed(np.array([3.0])).tolist()
     [3.0, 6.0]
     """
@@ -73,18 +73,18 @@ class Slopes(Protocol):
         """Return the ``(n,)`` derivative of the values' sum by these ``(k,)`` weights."""
         ...
 
-    def matrix(self) -> sparse.csr_array:
+    def matrix(self) -> Sparse:
         """Return the ``(k, n)`` derivatives."""
         ...
 
 
 @dataclass(frozen=True, eq=False)
-class Known:
+class MatrixSlopes:
     """Slopes that are a matrix already.
 
     Examples
     --------
-    >>> Known(sparse.csr_array([[1.0, 2.0]])).matrix().shape
+    >>> MatrixSlopes(sparse.csr_array([[1.0, 2.0]])).matrix().shape
     (1, 2)
     """
 

@@ -13,9 +13,10 @@ from scipy import sparse
 
 from anymetric.data import Data, Floats
 from anymetric.losses import Loss, as_loss
-from anymetric.surrogates.base import Bound, Known, Slopes, Surrogate
-from anymetric.surrogates.ranking import PrecisionAtRecall, bind_recalls
-from anymetric.surrogates.slices import BoundSlices, Sliced, Slices, shares
+from anymetric.surrogates.base import Bound, MatrixSlopes, Slopes, Surrogate
+from anymetric.surrogates.ranking import BoundPrecisionAtRecall, PrecisionAtRecall, bind_recalls
+from anymetric.surrogates.slices import Sliced, Slices, shares
+from anymetric.surrogates.sums import BoundSlices
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,14 +90,15 @@ class Stacked:
 
     def matrix(self) -> sparse.csr_array:
         """Return the ``(K, n)`` derivatives."""
-        return in_place(on_top([part.matrix() for part in self.parts]), self.order)
+        parts = [sparse.csr_array(part.matrix()) for part in self.parts]
+        return in_place(on_top(parts), self.order)
 
 
 def local(part: Bound, scores: Floats) -> tuple[NDArray[np.float64], Slopes]:
     """Return the values and slopes of one family: in one pass, where it has one."""
-    if isinstance(part, BoundSlices):
+    if isinstance(part, BoundSlices | BoundPrecisionAtRecall):
         return part.local(scores)
-    return part.values(scores), Known(part.slopes(scores))
+    return part.values(scores), MatrixSlopes(part.slopes(scores))
 
 
 def in_place(matrix: sparse.csr_array, order: NDArray[np.intp]) -> sparse.csr_array:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from anymetric.data import Data, Floats
+from anymetric.surrogates.base import MatrixSlopes
 
 
 @dataclass(frozen=True)
@@ -100,14 +101,30 @@ class BoundPrecisionAtRecall:
 
     def values(self, scores: Floats) -> NDArray[np.float64]:
         """Return the mean excess of the negatives over each smoothed quantile, less one."""
-        quantiles, _, _ = self._quantiles(scores)
+        return self._means(scores, self._quantiles(scores)[0])
+
+    def slopes(self, scores: Floats) -> sparse.csr_array:
+        """Push negatives above the margin down, and the quantile's positives up."""
+        return self._pushes(scores, *self._quantiles(scores))
+
+    def local(self, scores: Floats) -> tuple[NDArray[np.float64], MatrixSlopes]:
+        """Return the values and their derivatives, from one sort of the positives."""
+        quantiles, order, weights = self._quantiles(scores)
+        slopes = self._pushes(scores, quantiles, order, weights)
+        return self._means(scores, quantiles), MatrixSlopes(slopes)
+
+    def _means(self, scores: Floats, quantiles: NDArray[np.float64]) -> NDArray[np.float64]:
         below = scores[self.negatives]
         means = [self.negative_shares @ np.maximum(1.0 - q + below, 0.0) for q in quantiles]
         return np.stack(means, axis=-1).astype(np.float64, copy=False)
 
-    def slopes(self, scores: Floats) -> sparse.csr_array:
-        """Push negatives above the margin down, and the quantile's positives up."""
-        quantiles, order, weights = self._quantiles(scores)
+    def _pushes(
+        self,
+        scores: Floats,
+        quantiles: NDArray[np.float64],
+        order: NDArray[np.intp],
+        weights: NDArray[np.float64],
+    ) -> sparse.csr_array:
         below = scores[self.negatives]
         rows = np.zeros((len(self.levels), self.n))
         for row, quantile, parts in zip(rows, quantiles, weights, strict=True):

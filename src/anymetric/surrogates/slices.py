@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from copy import copy
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import product
 from typing import Any, TypeAlias
 
@@ -13,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from anymetric.data import Data, Floats
+from anymetric.data import Data
 from anymetric.losses import Loss, Lp, as_loss
+from anymetric.surrogates.sums import BoundSlices
 
 Rows: TypeAlias = Callable[[Data], NDArray[Any]]
 
@@ -201,95 +200,6 @@ def shares(surrogates: Sequence[Sliced], data: Data) -> sparse.csr_array:
         weight = np.where(surrogate.mask(data), data.weights, 0.0)
         rows.append(sparse.csr_array((weight / weight.sum())[np.newaxis, :]))
     return sparse.csr_array(sparse.vstack(rows, format="csr"))
-
-
-@dataclass(frozen=True, eq=False)
-class BoundSlices:
-    """Surrogates that share a loss: one pass of the loss, one product with the slices' shares.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> data = Data(np.zeros((2, 1)), np.array([1.0, -1.0]))
-    >>> Sliced("hinge").bind(data).values(np.array([2.0, 2.0])).tolist()
-    [1.5]
-    """
-
-    loss: Loss
-    y: NDArray[np.float64]
-    shares: sparse.csr_array
-    # Rows by columns of a block: the temporaries of one block stay in the cache.
-    block: int = 1 << 17
-
-    def values(self, scores: Floats) -> NDArray[np.float64]:
-        """Average the losses over each slice."""
-        if scores.ndim == 1:
-            losses = self.loss.of_scores(scores, self.y)
-            return np.asarray(self.shares @ losses, dtype=np.float64)
-        n, m = scores.shape
-        rows = max(self.block // max(m, 1), 64)
-        starts = range(0, n, rows)
-        total = sum(self.sums(scores[start : start + rows], start) for start in starts)
-        return np.ascontiguousarray(np.transpose(total))
-
-    def sums(self, scores: Floats, start: int) -> NDArray[np.float64]:
-        """Return what the rows from `start` on add to ``(k, m)`` values, by their scores."""
-        stop = start + len(scores)
-        losses = self.loss.of_scores(scores, self.y[start:stop])
-        return np.asarray(self._part(start, stop) @ losses, dtype=np.float64)
-
-    def slopes(self, scores: Floats) -> sparse.csr_array:
-        """Scale each share by the slope of its row's loss."""
-        return self.scaled(self.loss.score_slope(scores, self.y))
-
-    def local(self, scores: Floats) -> tuple[NDArray[np.float64], Spread]:
-        """Return the values and their derivatives, from one pass of the loss."""
-        losses, slopes = self.loss.with_slopes(scores, self.y)
-        return np.asarray(self.shares @ losses, dtype=np.float64), Spread(self, slopes)
-
-    def scaled(self, slope: Floats) -> sparse.csr_array:
-        """Return the shares, each times its row's number."""
-        # A shallow copy keeps the places of the shares, which SciPy would check again.
-        scaled = copy(self.shares)
-        scaled.data = self.shares.data * slope[self.shares.indices]
-        return scaled
-
-    @cached_property
-    def rows(self) -> sparse.csr_array:
-        """The shares by row, ``(n, k)``."""
-        return sparse.csr_array(self.shares.T)
-
-    def _part(self, start: int, stop: int) -> sparse.csc_array:
-        S = self.rows
-        first, last = S.indptr[start], S.indptr[stop]
-        pointers = S.indptr[start : stop + 1] - first
-        part = (S.data[first:last], S.indices[first:last], pointers)
-        return sparse.csc_array(part, shape=(S.shape[1], stop - start))
-
-
-@dataclass(frozen=True, eq=False)
-class Spread:
-    """The derivatives of slices by the scores: one slope a row, shared out over the slices.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> data = Data(np.zeros((2, 1)), np.array([1.0, -1.0]))
-    >>> _, spread = Sliced("hinge").bind(data).local(np.zeros(2))
-    >>> spread.mixed(np.array([2.0])).tolist(), spread.matrix().toarray().tolist()
-    ([-1.0, 1.0], [[-0.5, 0.5]])
-    """
-
-    slices: BoundSlices
-    slopes: Floats
-
-    def mixed(self, weights: NDArray[np.float64]) -> Floats:
-        """Return the ``(n,)`` derivative of the values' sum by these weights."""
-        return np.asarray((self.slices.rows @ weights) * self.slopes)
-
-    def matrix(self) -> sparse.csr_array:
-        """Return the ``(k, n)`` derivatives."""
-        return self.slices.scaled(self.slopes)
 
 
 def shown(value: Any) -> str:

@@ -1,0 +1,191 @@
+"""Calling: a jury for metrics that must be called for every threshold and every replicate."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anymetric.auto.average import Judged
+from anymetric.auto.jury import Judgement, bind_replicate
+from anymetric.ledger import BudgetSpent, Ledger
+from anymetric.metrics import BoundMetric, FunctionMetric, ScorerMetric
+
+Floats64 = NDArray[np.float64]
+# With so many thresholds or more, some are kept for a closer look around the best.
+REFINED = 12
+# Where calls are few: thresholds relative to the best share flagged so far, how many candidates
+# come before the replicates, and the part of all calls that is kept for them.
+BESIDE, HEARD, KEPT = (0.8, 1.0, 1.25), 4, 0.45
+
+
+@dataclass(eq=False)
+class CallingJury:
+    """A jury for any metric: one call for every score vector, threshold and replicate.
+
+    Parameters
+    ----------
+    ledger : Ledger
+    replicates : list of (rows, bound metric)
+    thresholds : int
+    brief : bool
+        Calls are few: candidates are looked at near the share of flagged rows that was best so
+        far, without replicates, until the best of them are heard.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from anymetric.data import Data
+    >>> from anymetric.metrics import as_metric
+    >>> from anymetric.problem import Problem
+    >>> data = Data(np.array([[1.0], [2.0], [0.0]]), np.array([1.0, 1.0, -1.0]))
+    >>> ledger = Ledger(Problem(data, "logistic", as_metric("roc_auc")))
+    >>> CallingJury.build(ledger, np.ones((3, 2))).judge(np.array([1.0, 2.0, 0.0])).cost
+    0.0
+    """
+
+    ledger: Ledger
+    replicates: list[tuple[NDArray[np.intp] | None, BoundMetric]]
+    thresholds: int = 24
+    brief: bool = False
+    shares: list[tuple[float, float]] = field(default_factory=list)
+
+    @property
+    def price(self) -> int:
+        """One call for the rows, one for each replicate."""
+        return 1 + len(self.replicates)
+
+    @classmethod
+    def build(
+        cls, ledger: Ledger, weights: Floats64, thresholds: int = 24, brief: bool = False
+    ) -> CallingJury:
+        """Bind the metric to each replicate: by weights, or by rows where it takes none."""
+        problem = ledger.problem
+        counted = isinstance(problem.metric, FunctionMetric | ScorerMetric)
+        bound = [
+            bind_replicate(problem.metric, problem.valid, w, counted, problem.labels)
+            for w in weights.T
+        ]
+        return cls(ledger, [pair for pair in bound if pair is not None], thresholds, brief)
+
+    def tune(self, scores: Floats64) -> Judgement:
+        """Look at evenly spaced thresholds, then closer around the best."""
+        self._keep_some()
+        if not self.movable:
+            told = self._told(0.0, scores, None)
+            self.shares.append((told.cost, 1.0))
+            return told
+        shifts = self._near(scores) if self.shares and self.brief else self._shifts(scores)
+        costs = self._costs(scores, shifts)
+        best = self._lowest(scores, shifts, costs)
+        shift, cost = float(shifts[best]), float(costs[best])
+        if self.thresholds >= REFINED:
+            beside = shifts[max(best - 1, 0)], shifts[min(best + 1, len(shifts) - 1)]
+            closer = np.append(np.linspace(*beside, 10)[1:-1], shift)
+            shift = float(closer[self._lowest(scores, closer, self._costs(scores, closer))])
+        self.shares.append((cost, float(np.mean(scores + shift > 0.0))))
+        return self._told(shift, scores, cost)
+
+    def _keep_some(self) -> None:
+        """End the looks at candidates where calls are few and the best are still to be heard."""
+        most = self.ledger.max_calls
+        if self.brief and self.shares and most is not None and self.ledger.left < KEPT * most:
+            raise BudgetSpent(f"{self.ledger.left:g} of {most} calls are kept for replicates.")
+
+    @property
+    def movable(self) -> bool:
+        """Whether there is a threshold."""
+        problem = self.ledger.problem
+        return problem.metric.decides and getattr(problem.model, "intercept", True)
+
+    def _told(self, shift: float, scores: Floats64, cost: float | None) -> Judgement:
+        """Return the verdict at a shift, with replicates unless calls are few."""
+        if not self.brief:
+            judged = self.judge(scores + shift)
+            return Judgement(shift, judged.cost, judged.replicates)
+        if cost is None:
+            cost = float(self.ledger.ask(self.ledger.problem.judge, scores))
+        return Judgement(shift, cost, np.zeros(0))
+
+    def heard(self, judged: Sequence[Judged]) -> list[Judged]:
+        """Return the best candidates with replicates, the first of all among them.
+
+        Where they have them already, all are returned; as many are heard as there are calls for.
+        """
+        if not self.brief:
+            return list(judged)
+        order = sorted(range(1, len(judged)), key=lambda k: judged[k].tuned.cost)
+        each = len(self.replicates)
+        count = int(min(HEARD, max((self.ledger.left - 2 * self.price) // each, 0)))
+        chosen = [judged[k] for k in sorted([0, *order][:count])]
+        return [self._with_replicates(one) for one in chosen]
+
+    def _with_replicates(self, one: Judged) -> Judged:
+        return replace(one, tuned=replace(one.tuned, replicates=self._replicated(one.scores)))
+
+    def probe(self, scores: Floats64) -> float:
+        """Return the cost of the scores as they are: one call; NaN where all or none is flagged."""
+        problem = self.ledger.problem
+        if problem.metric.decides and not 0 < np.count_nonzero(scores > 0.0) < len(scores):
+            return float("nan")
+        return float(self.ledger.ask(problem.judge, scores))
+
+    def _shifts(self, scores: Floats64) -> Floats64:
+        """Return shifts that flag evenly spread shares of the rows, and about the base rate."""
+        rate = float(np.mean(self.ledger.problem.valid.y > 0.0))
+        spread = max(self.thresholds - 3, 1)
+        shares = [*np.linspace(0.0, 1.0, spread + 2)[1:-1], *(rate * np.array([0.5, 1.0, 2.0]))]
+        return flagging(scores, shares, also=0.0)
+
+    def _near(self, scores: Floats64) -> Floats64:
+        """Return shifts that flag about as many rows as was best so far."""
+        return flagging(scores, [min(self.shares)[1] * factor for factor in BESIDE])
+
+    def _costs(self, scores: Floats64, shifts: Floats64) -> Floats64:
+        return self.ledger.ask(self.ledger.problem.judge, scores[:, np.newaxis] + shifts)
+
+    def _lowest(self, scores: Floats64, shifts: Floats64, costs: Floats64) -> int:
+        """Return the best shift among those that every replicate can be asked about."""
+        order = np.argsort(costs, kind="stable")
+        sound = (int(k) for k in order if self.sound(scores + shifts[k]))
+        return next(sound, int(order[0]))
+
+    def sound(self, scores: Floats64) -> bool:
+        """Return whether no replicate flags nobody or everybody: many a metric fails there."""
+        flagged = scores > 0.0
+        parts = [flagged if rows is None else flagged[rows] for rows, _ in self.replicates]
+        return all(0 < np.count_nonzero(part) < len(part) for part in parts)
+
+    def judge(self, scores: Floats64) -> Judgement:
+        """Ask the metric for the rows and for each replicate."""
+        costs = self.ledger.ask_each([(self.ledger.problem.judge, scores), *self._asked(scores)])
+        return Judgement(0.0, float(costs[0]), np.asarray(costs[1:]))
+
+    def _replicated(self, scores: Floats64) -> Floats64:
+        return np.asarray(self.ledger.ask_each(self._asked(scores)))
+
+    def _asked(self, scores: Floats64) -> list[tuple[BoundMetric, Floats64]]:
+        return [
+            (bound, scores if rows is None else scores[rows]) for rows, bound in self.replicates
+        ]
+
+
+def flagging(scores: Floats64, shares: Sequence[float], also: float | None = None) -> Floats64:
+    """Return shifts that flag such shares of the rows; none flags nobody or everybody.
+
+    Many a metric is undefined there.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> flagging(np.array([1.0, 2.0, 3.0, 4.0]), [0.5, 0.0]).tolist()
+    [-2.5]
+    """
+    shifts = -np.quantile(scores, 1.0 - np.clip(shares, 0.0, 1.0))
+    if also is not None:
+        shifts = np.append(shifts, also)
+    return np.array(
+        [s for s in np.unique(shifts) if 0 < np.sum(scores + s > 0) < len(scores)] or [0.0]
+    )

@@ -1,0 +1,23 @@
+"""Commands: what can be typed after `anymetric`."""
+
+from anymetric.cli.app import app
+from anymetric.cli.commands import shows, trains, uses
+
+__all__ = ["app", "shows", "trains", "uses"]
+
+# In the order in which somebody new would want them.
+ORDER = (
+    "fit",
+    "predict",
+    "evaluate",
+    "explain",
+    "report",
+    "compare",
+    "metrics",
+    "data",
+    "demo",
+    "paper",
+)
+app.registered_commands.sort(
+    key=lambda command: ORDER.index(getattr(command.callback, "__name__", ""))
+)

@@ -1,0 +1,178 @@
+"""Commands that train: fit and compare."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from anymetric.cli import options as o
+from anymetric.cli.app import app, command_line, ending
+from anymetric.cli.voice import Voice
+
+
+@app.command()
+@ending
+def fit(
+    path: o.Rows,
+    target: o.Target,
+    metric: o.Metric,
+    group: o.Group = None,
+    valid: o.Valid = None,
+    test: Annotated[
+        Path | None,
+        typer.Option(
+            help="Rows for the final table. Without them a fifth of the rows is held out for it: "
+            "of those in --valid where there are 50, else of the training rows.",
+            rich_help_panel=o.TRAINING,
+        ),
+    ] = None,
+    source: o.Source = "",
+    side: o.Side = None,
+    drop: o.Drop = None,
+    keep: o.Keep = None,
+    positive: o.Positive = None,
+    task: o.Task = o.Kind.AUTO,
+    greater: o.Greater = None,
+    method: o.Training = o.Method.AUTO,
+    budget: o.Budget = None,
+    holdout: Annotated[
+        bool,
+        typer.Option(
+            "--holdout/--no-holdout",
+            help="Whether to hold rows out for the final table.",
+            rich_help_panel=o.TRAINING,
+        ),
+    ] = True,
+    seed: o.Seed = 0,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", help="A copy of the model.", rich_help_panel=o.SAYING),
+    ] = None,
+    run: Annotated[
+        Path | None,
+        typer.Option(
+            help="The folder of the run; by default anymetric-runs/TIME-METRIC.",
+            rich_help_panel=o.SAYING,
+        ),
+    ] = None,
+    quiet: o.Quiet = False,
+    json: o.Json = False,
+) -> None:
+    """Train a model for a metric, and compare it with what else could be done.
+
+    Numbers, words, text, dates and gaps are turned into features by skrub. The last table is
+    made on rows that no method saw, with the error of each value.
+
+    [dim]anymetric fit train.csv --target income --metric macro_f1 --group sex[/dim]
+    """
+    from anymetric.cli.fit import Fit
+    from anymetric.cli.targets import Task
+
+    voice = Voice(quiet, json)
+    asked = Fit(
+        path,
+        roles(target, group, source, side, drop, keep),
+        metric,
+        valid=valid,
+        test=test,
+        positive=positive,
+        task=Task(task.value),
+        greater=greater,
+        method=method.value,
+        budget=budget,
+        holdout=holdout,
+        out=out,
+        run=run,
+        seed=seed,
+        command=command_line(),
+    )
+    voice.document(asked(voice))
+
+
+@app.command()
+@ending
+def compare(
+    path: o.Rows,
+    target: o.Target,
+    metric: o.Metric,
+    group: o.Group = None,
+    valid: o.Valid = None,
+    source: o.Source = "",
+    side: o.Side = None,
+    drop: o.Drop = None,
+    keep: o.Keep = None,
+    positive: o.Positive = None,
+    task: o.Task = o.Kind.AUTO,
+    greater: o.Greater = None,
+    method: o.Training = o.Method.AUTO,
+    budget: o.Budget = None,
+    folds: Annotated[
+        int,
+        typer.Option(min=2, help="Cut the rows in so many parts.", rich_help_panel=o.TRAINING),
+    ] = 5,
+    repeats: Annotated[
+        int | None,
+        typer.Option(
+            min=2,
+            help="Instead of folds: hold out a fifth so many times.",
+            rich_help_panel=o.TRAINING,
+        ),
+    ] = None,
+    only: Annotated[
+        list[str] | None,
+        typer.Option("--only", help="A method to compare with, by name; may be repeated."),
+    ] = None,
+    short: Annotated[
+        bool, typer.Option("--short", help="Only the methods of the table of `fit`.")
+    ] = False,
+    seed: o.Seed = 0,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", help="Every value, as a table.", rich_help_panel=o.SAYING),
+    ] = None,
+    quiet: o.Quiet = False,
+    json: o.Json = False,
+) -> None:
+    """Compare all methods on many splits: paired differences with their errors, and ranks.
+
+    With --valid the splits are made of its rows: the training rows always train.
+    """
+    from anymetric.cli.compare import Compare
+    from anymetric.cli.targets import Task
+
+    voice = Voice(quiet, json)
+    asked = Compare(
+        path,
+        roles(target, group, source, side, drop, keep),
+        metric,
+        valid=valid,
+        positive=positive,
+        task=Task(task.value),
+        greater=greater,
+        method=method.value,
+        budget=budget,
+        folds=folds,
+        repeats=repeats,
+        only=tuple(only or ()),
+        short=short,
+        out=out,
+        seed=seed,
+    )
+    voice.document(asked(voice))
+
+
+def roles(
+    target: str,
+    group: list[str] | None,
+    source: str,
+    side: list[str] | None,
+    drop: list[str] | None,
+    keep: list[str] | None,
+) -> Any:
+    """Return the roles that options name, each column once."""
+    from anymetric.cli.roles import Roles
+
+    groups, sides, out, kept = (tuple(dict.fromkeys(x or ())) for x in (group, side, drop, keep))
+    return Roles(target, groups, source, sides, out, kept)

@@ -1,0 +1,95 @@
+"""Commands that use a trained model: predict, evaluate, explain and report."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from anymetric.cli import options as o
+from anymetric.cli.app import app, ending
+from anymetric.cli.voice import Voice
+
+
+@app.command()
+@ending
+def predict(
+    model: o.Model,
+    path: o.Rows,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", help="The file of scores; without it, standard output."),
+    ] = None,
+    keep: Annotated[
+        list[str] | None,
+        typer.Option("--keep", help="A column to copy beside the scores, such as an id."),
+    ] = None,
+    quiet: o.Quiet = False,
+    json: o.Json = False,
+) -> None:
+    """Score new rows: one line a row, in the order of the file.
+
+    A score above zero means the positive label. Values that training never saw count as none of
+    the known ones.
+    """
+    from anymetric.cli.predict import predict as scored
+
+    voice = Voice(quiet, json)
+    voice.document(scored(model, path, out, tuple(keep or ()), voice))
+
+
+@app.command()
+@ending
+def evaluate(
+    model: o.Model,
+    path: o.Rows,
+    metric: o.Metrics = None,
+    greater: o.Greater = None,
+    seed: o.Seed = 0,
+    quiet: o.Quiet = False,
+    json: o.Json = False,
+) -> None:
+    """Judge a model on rows with known targets: its metric or others, whole and by group."""
+    from anymetric.cli.evaluate import evaluate as judged
+
+    voice = Voice(quiet, json)
+    voice.document(judged(model, path, tuple(metric or ()), greater, seed, voice))
+
+
+@app.command()
+@ending
+def explain(
+    model: o.Model,
+    top: Annotated[int, typer.Option(min=1, help="Show so many coefficients.")] = 20,
+    quiet: o.Quiet = False,
+    json: o.Json = False,
+) -> None:
+    """Say what a model has learned: what each slice of the rows was worth, and each feature."""
+    from anymetric.cli.explain import explain as explained
+
+    voice = Voice(quiet, json)
+    voice.document(explained(model, top, voice))
+
+
+@app.command()
+@ending
+def report(
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="A run's folder, or its run.json.")],
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", help="The page; by default report.html in the folder."),
+    ] = None,
+    show: Annotated[bool, typer.Option("--open", help="Open it in a browser.")] = False,
+    quiet: o.Quiet = False,
+    json: o.Json = False,
+) -> None:
+    """Write the page of a run again: one file that loads nothing from elsewhere."""
+    from anymetric.cli.explain import write_page
+
+    voice = Voice(quiet, json)
+    page = write_page(run, out)
+    voice.line(f"The page: {page}")
+    if show:
+        typer.launch(page.resolve().as_uri())
+    voice.document({"report": str(page)})

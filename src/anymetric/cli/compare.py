@@ -1,0 +1,234 @@
+"""Compare: every method on many splits of the rows, paired."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import rankdata
+
+from anymetric.cli.contenders import (
+    OURS,
+    Setting,
+    allowance,
+    fit_ours,
+    fitted,
+    heard,
+    rivals,
+)
+from anymetric.cli.faults import UserError, hint, need
+from anymetric.cli.fit import Fit
+from anymetric.cli.progress import Course, told
+from anymetric.cli.roles import Roles, Sample
+from anymetric.cli.rows import SHARE, Division, check_judged, strata_of
+from anymetric.cli.tables import writable, write_table
+from anymetric.cli.targets import Task
+from anymetric.cli.voice import Voice, measured, number
+from anymetric.estimators._holdout import hold_out
+from anymetric.report.sample import Sample as Judged
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Compare:
+    """What `anymetric compare` was asked for.
+
+    Examples
+    --------
+    >>> Compare(Path("rows.csv"), Roles("income"), "f1").folds
+    5
+    """
+
+    path: Path
+    roles: Roles
+    metric: str
+    valid: Path | None = None
+    positive: str | None = None
+    task: Task = Task.AUTO
+    greater: bool | None = None
+    method: str = "auto"
+    budget: int | None = None
+    folds: int = 5
+    repeats: int | None = None
+    only: tuple[str, ...] = ()
+    short: bool = False
+    out: Path | None = None
+    seed: int = 0
+
+    def __call__(self, voice: Voice) -> dict[str, Any]:
+        """Read, split, train and judge; tell and return what was found."""
+        if self.out is not None:
+            writable(self.out.parent)
+        setting, sample, valid = self._read(voice)
+        makers = self._makers(setting, sample.groups is not None, valid is not None)
+        whole = sample if valid is None else valid
+        splits = list(self._splits(strata_of(whole, setting.target)))
+        check_splits(splits, whole)
+        scores = Scores(setting.metric.greater_is_better, [OURS, *makers])
+        with heard(voice):
+            for k, (rest, out) in enumerate(splits):
+                one = replace(setting, seed=self.seed + k)
+                kept, test = whole.take(rest), whole.take(out)
+                train, judges = (kept, None) if valid is None else (sample, kept)
+                division = Division(train, judges, test, f"rows of split {k + 1}")
+                row = one_split(one, division, makers, voice, f"split {k + 1} of {len(splits)}")
+                scores.add(row, len(out) / len(rest))
+        if self.out is not None:
+            write_table(scores.frame(), self.out)
+        return self._tell(scores, len(splits), voice)
+
+    def _read(self, voice: Voice) -> tuple[Setting, Sample, Sample | None]:
+        asked = Fit(
+            self.path,
+            self.roles,
+            self.metric,
+            valid=self.valid,
+            positive=self.positive,
+            task=self.task,
+            greater=self.greater,
+            method=self.method,
+            budget=self.budget,
+            holdout=False,
+            seed=self.seed,
+        )
+        setting, division = asked.read(voice)
+        return setting, division.train, division.valid
+
+    def _makers(self, setting: Setting, groups: bool, valid: bool) -> dict[str, Any]:
+        makers = rivals(setting, groups=groups, valid=valid, short=self.short)
+        for name in self.only:
+            if name not in makers:
+                end = hint(name, makers) or f" There are: {', '.join(makers)}."
+                raise UserError(f"No method here is called {name!r} (--only).{end}")
+        return {name: make for name, make in makers.items() if not self.only or name in self.only}
+
+    def _splits(self, strata: NDArray[Any]) -> Iterator[tuple[NDArray[Any], NDArray[Any]]]:
+        """Yield the rows that stay and the rows that test."""
+        rng = np.random.default_rng(self.seed)
+        n = len(strata)
+        if self.repeats is not None:
+            for _ in range(self.repeats):
+                rest, out, _ = hold_out(strata, SHARE, rng, every=False)  # type: ignore[no-untyped-call]
+                yield rest, out
+            return
+        order = rng.permutation(n)
+        order = order[np.argsort(strata[order], kind="stable")]
+        fold = np.empty(n, dtype=np.intp)
+        fold[order] = np.arange(n) % self.folds
+        for k in range(self.folds):
+            yield np.flatnonzero(fold != k), np.flatnonzero(fold == k)
+
+    def _tell(self, scores: Scores, splits: int, voice: Voice) -> dict[str, Any]:
+        how = f"{splits} random splits" if self.repeats else f"{splits} folds"
+        better = "greater" if scores.greater else "lower"
+        title = f"{self.metric} over {how} ({better} is better)"
+        found = scores.summary()
+        head = ["", "mean", "our lead", "mean rank", "seconds"]
+        rows = [
+            [
+                row["name"],
+                measured(row["value"], row["error"]),
+                "" if row["name"] == OURS else measured(row["lead"], row["lead_error"], sign=True),
+                number(row["rank"], 1),
+                number(row["seconds"], 1),
+            ]
+            for row in sorted(found, key=lambda row: row["rank"])
+        ]
+        voice.table(head, rows, title)
+        voice.line("Differences are paired; their errors count that splits share training rows.")
+        if self.out is not None:
+            voice.line(f"Every value: {self.out}")
+        return {"metric": self.metric, "splits": splits, "methods": found}
+
+
+@dataclass
+class Scores:
+    """The value of every method on every split.
+
+    Examples
+    --------
+    >>> scores = Scores(True, ["anymetric", "plain"])
+    >>> scores.add({"anymetric": (0.8, 1.0), "plain": (0.6, 1.0)}, 0.25)
+    >>> scores.add({"anymetric": (0.9, 1.0), "plain": (0.8, 1.0)}, 0.25)
+    >>> [round(scores.summary()[1][key], 4) for key in ("lead", "lead_error", "rank")]
+    [0.15, 0.0612, 2.0]
+    """
+
+    greater: bool
+    names: list[str]
+    values: list[list[float]] = field(default_factory=list)
+    seconds: list[list[float]] = field(default_factory=list)
+    ratios: list[float] = field(default_factory=list)
+
+    def add(self, row: dict[str, tuple[float, float]], ratio: float) -> None:
+        """Note one split: value and seconds of each method, and test rows over the others."""
+        self.values.append([row[name][0] for name in self.names])
+        self.seconds.append([row[name][1] for name in self.names])
+        self.ratios.append(ratio)
+
+    def error(self, values: Floats) -> Floats:
+        """Return the error of the mean over splits that share rows (Nadeau and Bengio, 2003)."""
+        if len(values) < 2:
+            return np.full(values.shape[1], np.nan)
+        share = 1.0 / len(values) + float(np.mean(self.ratios))
+        return np.asarray(np.sqrt(share * values.var(axis=0, ddof=1)))
+
+    def summary(self) -> list[dict[str, Any]]:
+        """Return one row a method: mean, error, our lead and its error, mean rank, seconds."""
+        values, sign = np.array(self.values), 1.0 if self.greater else -1.0
+        leads = sign * (values[:, :1] - values)
+        ranks = rankdata(-sign * values, axis=1).mean(axis=0)
+        columns = {
+            "value": values.mean(axis=0),
+            "error": self.error(values),
+            "lead": leads.mean(axis=0),
+            "lead_error": self.error(leads),
+            "rank": ranks,
+            "seconds": np.array(self.seconds).mean(axis=0),
+        }
+        return [
+            {"name": name, **{key: float(column[k]) for key, column in columns.items()}}
+            for k, name in enumerate(self.names)
+        ]
+
+    def frame(self) -> Any:
+        """Return every value as a table: split, method, value, seconds."""
+        rows = [
+            {"split": k + 1, "method": name, "value": value, "seconds": seconds}
+            for k, (values, times) in enumerate(zip(self.values, self.seconds, strict=True))
+            for name, value, seconds in zip(self.names, values, times, strict=True)
+        ]
+        return need("pandas").DataFrame(rows)
+
+
+def one_split(
+    setting: Setting, division: Division, makers: dict[str, Any], voice: Voice, words: str
+) -> dict[str, tuple[float, float]]:
+    """Train all methods on one split; return the value and the seconds of each."""
+    _, train, valid, test = division.vectors(setting.seed, setting.target)
+    check_judged(setting.metric, test, setting.target, division.words)
+    course, began = Course(f"{words}, {OURS}"), time.perf_counter()
+    with told(voice, course) as tell:
+        ours = fit_ours(setting, train, valid, course, tell)
+    models, seconds = {OURS: ours}, {OURS: time.perf_counter() - began}
+    for name, make in makers.items():
+        models[name] = make(allowance(setting, ours))
+        with told(voice, Course(f"{words}, {name}")):
+            seconds[name] = fitted(models[name], train, valid, setting.target)
+    targets = setting.target.words(test.y)
+    judged = Judged.of(models, test.X, targets, test.groups, test.side or None)
+    values = dict(zip(judged.names, judged.values().tolist(), strict=True))
+    voice.note(f"{words}: {', '.join(f'{name} {values[name]:.4f}' for name in list(values)[:4])}")
+    return {name: (values[name], seconds[name]) for name in models}
+
+
+def check_splits(splits: list[tuple[NDArray[Any], NDArray[Any]]], sample: Sample) -> None:
+    """Refuse rows that are too few to be split."""
+    if any(len(rest) == len(sample) or not len(out) for rest, out in splits):
+        raise UserError(f"{sample.name} has {len(sample)} rows: too few for these splits.")

@@ -1,0 +1,193 @@
+"""Contenders: our method and what else could be done today, fitted on the same rows."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.dummy import DummyRegressor
+from sklearn.linear_model import HuberRegressor, RidgeCV
+
+from anymetric import baselines
+from anymetric.cli.faults import UserError
+from anymetric.cli.progress import Course, Watched
+from anymetric.cli.targets import Target
+from anymetric.cli.voice import Voice
+from anymetric.estimators import MetricClassifier, MetricRegressor
+from anymetric.estimators._shell import METHODS
+from anymetric.metrics import FBeta, FunctionMetric, MacroByGroup, Metric, MetricError, ScorerMetric
+
+OURS = "anymetric"
+# Beside our own: what the table of `fit` shows.
+SHORT = ("logistic regression", "balanced", "post-shift", "mean", "ridge", "huber")
+# A rival whose metric is a function may call it as often as we did, and at least this often.
+FEWEST_CALLS = 200
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Rows as estimators take them.
+
+    Examples
+    --------
+    >>> Rows(np.zeros((2, 1)), np.array([0, 1])).given("_val")
+    {'X_val': array(...), 'y_val': array([0, 1]), 'groups_val': None, 'side_val': None}
+    """
+
+    X: NDArray[np.float64]
+    y: NDArray[Any]
+    groups: NDArray[Any] | None = None
+    source: NDArray[Any] | None = None
+    side: dict[str, NDArray[Any]] = field(default_factory=dict)
+
+    def given(self, suffix: str = "") -> dict[str, Any]:
+        """Return the arguments of `fit` that these rows make."""
+        named = {"X": self.X, "y": self.y, "groups": self.groups, "side": self.side or None}
+        found = {f"{name}{suffix}": value for name, value in named.items()}
+        return found if suffix else {**found, "source": self.source}
+
+    def take(self, rows: NDArray[Any]) -> Rows:
+        """Return these rows only."""
+        return Rows(
+            self.X[rows],
+            self.y[rows],
+            None if self.groups is None else self.groups[rows],
+            None if self.source is None else self.source[rows],
+            {name: column[rows] for name, column in self.side.items()},
+        )
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What all contenders are asked for.
+
+    Examples
+    --------
+    >>> from anymetric.metrics import as_metric
+    >>> sorted(rivals(Setting(as_metric("f1"), Target((0, 1))), short=True))
+    ['balanced', 'logistic regression', 'post-shift']
+    """
+
+    metric: Metric
+    target: Target
+    method: str = "auto"
+    budget: int | None = None
+    seed: int = 0
+
+    @property
+    def called(self) -> bool:
+        """Whether the metric is a function, asked one score vector at a time."""
+        return isinstance(self.metric, FunctionMetric | ScorerMetric)
+
+
+def fit_ours(setting: Setting, train: Rows, valid: Rows | None, course: Course, tell: Any) -> Any:
+    """Return our own model, fitted."""
+    kind = MetricRegressor if setting.target.labels is None else MetricClassifier
+    make: Any = METHODS[setting.method]
+    model: Any = kind(
+        setting.metric,
+        method=Watched(make(None), course, tell),
+        max_metric_calls=setting.budget,
+        random_state=setting.seed,
+    )
+    fitted(model, train, valid, setting.target)
+    return model.set_params(method=setting.method)
+
+
+def fitted(model: Any, train: Rows, valid: Rows | None, target: Target) -> float:
+    """Fit a model and give it the user's own labels; return the seconds that it took."""
+    judges = {} if valid is None else valid.given("_val")
+    began = time.perf_counter()
+    try:
+        if isinstance(model, MetricClassifier | MetricRegressor):
+            model.fit(**train.given(), **judges)
+        else:
+            model.fit(train.X, train.y)
+    except (ValueError, MetricError) as error:
+        raise UserError(str(error)) from error
+    if target.labels is not None:
+        model.classes_ = np.array(target.labels)
+    return time.perf_counter() - began
+
+
+def rivals(
+    setting: Setting, *, groups: bool = False, valid: bool = False, short: bool = False
+) -> dict[str, Callable[[int | None], Any]]:
+    """Return by name how each rival is made, given how often it may call the metric.
+
+    Examples
+    --------
+    >>> from anymetric.metrics import as_metric
+    >>> list(rivals(Setting(as_metric("r2"), Target())))
+    ['mean', 'ridge', 'huber']
+    """
+    found = _regressors() if setting.target.labels is None else _classifiers(setting, groups, valid)
+    return {name: make for name, make in found.items() if not short or name in SHORT}
+
+
+def _regressors() -> dict[str, Callable[[int | None], Any]]:
+    return {
+        "mean": lambda calls: DummyRegressor(),
+        "ridge": lambda calls: RidgeCV(np.logspace(-3, 3, 13)),
+        "huber": lambda calls: HuberRegressor(max_iter=1000),
+    }
+
+
+def _classifiers(
+    setting: Setting, groups: bool, valid: bool
+) -> dict[str, Callable[[int | None], Any]]:
+    metric, decides = setting.metric, setting.metric.decides
+    of = metric.of if isinstance(metric, MacroByGroup) else metric
+    ratio = isinstance(of, FBeta)
+    asked: dict[str, tuple[str, bool, dict[str, Any]]] = {
+        "logistic regression": ("LogisticBaseline", True, {}),
+        "balanced": ("BalancedLogistic", True, {}),
+        "post-shift": ("PostShift", True, {}),
+        "balanced, post-shift": ("BalancedLogistic", decides, {"post_shift": True}),
+        "class weights": ("ClassWeightSearch", decides, {}),
+        "post-shift by group": ("GroupPostShift", decides and groups, {}),
+        "relaxed F-measure": ("RelaxedFM", ratio, {}),
+        "ratios (GenRates)": ("GenRates", ratio, {}),
+        "FW-EG": ("FWEG", decides, {}),
+        "precision at k (Kar)": ("KarRanker", not (decides or setting.called), {}),
+        "on validation rows": ("ValidationLogistic", valid, {}),
+        "on both": ("BothLogistic", valid, {}),
+        "domain weights": ("DomainWeighted", valid, {}),
+        "CMA-ES": ("CMAES", find_spec("cma") is not None, {}),
+        "LightGBM, post-shift": ("LightGBMPostShift", find_spec("lightgbm") is not None, {}),
+    }
+    return {name: _maker(kind, setting, more) for name, (kind, fits, more) in asked.items() if fits}
+
+
+def _maker(kind: str, setting: Setting, more: dict[str, Any]) -> Callable[[int | None], Any]:
+    def make(calls: int | None) -> Any:
+        # Without a limit of ours each keeps the one that it has of its own.
+        limit = {} if calls is None else {"max_metric_calls": calls}
+        return getattr(baselines, kind)(setting.metric, random_state=setting.seed, **limit, **more)
+
+    return make
+
+
+def allowance(setting: Setting, ours: Any) -> int | None:
+    """Return how many metric calls a rival may make; None where all thresholds cost one sort."""
+    if setting.budget is not None or not setting.called:
+        return setting.budget
+    return max(FEWEST_CALLS, int(ours.n_metric_calls_))
+
+
+@contextmanager
+def heard(voice: Voice) -> Iterator[None]:
+    """Turn our own warnings into notes, each once; those of other packages are not the user's."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield
+    told = {str(entry.message) for entry in caught if "anymetric" in str(entry.filename)}
+    for message in sorted(told):
+        voice.note(f"Note: {message}")

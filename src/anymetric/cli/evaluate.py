@@ -1,0 +1,122 @@
+"""Evaluate: a saved model on rows with known targets."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from anymetric.cli.asked import check_columns, find_metric, in_words, task_of
+from anymetric.cli.contenders import OURS, heard
+from anymetric.cli.faults import UserError
+from anymetric.cli.models import TableModel, load_model
+from anymetric.cli.rows import coded, read_sample
+from anymetric.cli.targets import Task
+from anymetric.cli.voice import Voice, measured, number
+from anymetric.metrics import Metric, MetricError
+from anymetric.report.sample import Sample
+from anymetric.report.table import spread
+
+REPLICATES = 200
+
+
+def evaluate(
+    model_path: Path,
+    path: Path,
+    names: tuple[str, ...],
+    greater: bool | None,
+    seed: int,
+    voice: Voice,
+) -> dict[str, Any]:
+    """Judge a model by its own metric or by others; tell and return what was found."""
+    model = load_model(model_path)
+    sample = read_sample(path, model.roles, voice, model.columns)
+    metrics = {name: metric_for(model, name, greater) for name in names}
+    metrics = metrics or {model.metric: model.asked()}
+    for metric in metrics.values():
+        check_columns(metric, bool(model.roles.groups), model.roles.side)
+    with heard(voice):
+        rows = coded(sample, model.target, model.matrix(sample.X, sample.name))
+        words, rng = model.target.words(rows.y), np.random.default_rng(seed)
+        found = []
+        for metric in metrics.values():
+            model.estimator.metric_ = metric
+            try:
+                judged = Sample.of(
+                    {OURS: model.estimator}, rows.X, words, rows.groups, rows.side or None
+                )
+                found.append(judge(judged, rng))
+            except (ValueError, MetricError) as error:
+                raise UserError(f"{path}: {error}") from error
+    return tell(model, found, len(sample), str(path), voice)
+
+
+def metric_for(model: TableModel, name: str, greater: bool | None) -> Metric:
+    """Return a metric by name that fits the model's target."""
+    metric = find_metric(name, greater)
+    if task_of(metric, Task.AUTO) not in (model.target.task, Task.AUTO):
+        kind = model.target.task.value
+        raise UserError(f"The model is one of {kind}; {metric.name!r} is no metric of that.")
+    return in_words(metric, model.target, named=":" not in name)
+
+
+def judge(sample: Sample, rng: np.random.Generator) -> dict[str, Any]:
+    """Return the value with its error, and the value in each group that has an answer."""
+    value = float(sample.values()[0])
+    if value != value:
+        raise UserError(f"The metric {sample.metric.name!r} has no answer on these rows.")
+    groups = sample.data.side.get("groups")
+    return {
+        "metric": sample.metric.name,
+        "greater_is_better": bool(sample.metric.greater_is_better),
+        "value": value,
+        "error": spread(sample.replicates(REPLICATES, rng)[:, 0]),
+        "groups": {} if groups is None else by_group(sample, groups),
+        "confusion": confusion(sample),
+    }
+
+
+def by_group(sample: Sample, groups: Any) -> dict[str, float | None]:
+    """Return the metric on the rows of each group alone; None where it has no answer."""
+    found: dict[str, float | None] = {}
+    for name in np.unique(groups):
+        try:
+            found[str(name)] = float(sample.take(np.flatnonzero(groups == name)).values()[0])
+        except (ValueError, MetricError):
+            found[str(name)] = None
+    return found
+
+
+def confusion(sample: Sample) -> dict[str, int]:
+    """Return how many rows are true and false positives and negatives; empty for numbers."""
+    if sample.labels is None:
+        return {}
+    flagged, positive = sample.matrix[:, 0] > 0.0, sample.data.y > 0.0
+    return {
+        "true positives": int(np.sum(flagged & positive)),
+        "false positives": int(np.sum(flagged & ~positive)),
+        "false negatives": int(np.sum(~flagged & positive)),
+        "true negatives": int(np.sum(~flagged & ~positive)),
+    }
+
+
+def tell(
+    model: TableModel, found: list[dict[str, Any]], count: int, name: str, voice: Voice
+) -> dict[str, Any]:
+    """Show what was found."""
+    groups = list(found[0]["groups"])
+    rows = [
+        [
+            f"{one['metric']} ({'greater' if one['greater_is_better'] else 'lower'} is better)",
+            measured(one["value"], one["error"]),
+            *(number(one["groups"][group]) for group in groups),
+        ]
+        for one in found
+    ]
+    voice.table(["", "value", *groups], rows, f"{name}: {count:,} rows")
+    cells = found[0]["confusion"]
+    if cells:
+        counts = ", ".join(f"{n:,} {cell}" for cell, n in cells.items())
+        voice.line(f"{model.target.sentence} {counts}.")
+    return {"rows": count, "metrics": found}

@@ -1,0 +1,70 @@
+"""Explain: what a saved model has learned, and the page of a run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from anymetric.cli.faults import UserError
+from anymetric.cli.models import TableModel, load_model
+from anymetric.cli.tables import whole
+from anymetric.cli.voice import Voice
+from anymetric.report import Run, page
+from anymetric.report.worth import Slice
+
+
+def explain(model_path: Path, top: int, voice: Voice) -> dict[str, Any]:
+    """Tell and return the weights of the slices and the largest coefficients."""
+    model = load_model(model_path)
+    estimator = model.estimator
+    weights: dict[str, float] = getattr(estimator, "weights_", {})
+    voice.line(f"Trained for {model.metric!r}. {model.target.sentence}")
+    voice.line(f"{estimator.validation_}")
+    voice.table(
+        ["slice", "share of the loss"],
+        [[slice_label(model, name), f"{share:.1%}"] for name, share in weights.items()],
+        "What each slice of the rows was worth",
+    )
+    coefficients = dict(zip(model.feature_names, np.ravel(estimator.coef_).tolist(), strict=True))
+    order = sorted(coefficients, key=lambda name: -abs(coefficients[name]))
+    voice.table(
+        ["feature", "coefficient"],
+        [[name, f"{coefficients[name]:+.4f}"] for name in order[:top]],
+        f"The {min(top, len(order))} largest of {len(order)} coefficients, each for one standard "
+        "deviation of its feature",
+    )
+    return {
+        "metric": model.metric,
+        "target": {"column": model.roles.target, "labels": model.target.labels},
+        "slices": {slice_label(model, name): share for name, share in weights.items()},
+        "intercept": float(np.ravel(estimator.intercept_)[0]),
+        "coefficients": {name: coefficients[name] for name in order},
+    }
+
+
+def slice_label(model: TableModel, name: str) -> str:
+    """Return a slice as the user would call it: by the columns and values of the file."""
+    found = Slice.read(name, 0.0)
+    if found.sign is None or model.target.labels is None:
+        return name
+    called = {"groups": " and ".join(model.roles.groups), "source": model.roles.source}
+    words = [f"{model.roles.target} = {model.target.labels[found.sign == '+1']}"]
+    words += [f"{called.get(key) or key} = {value}" for key, value in found.parts.items()]
+    return ", ".join(words)
+
+
+def write_page(run: Path, out: Path | None) -> Path:
+    """Write the page of a run; return where."""
+    file = run / "run.json" if run.is_dir() else run
+    if run.is_dir() and not file.is_file():
+        raise UserError(f"{run} is no run: it has no run.json.")
+    try:
+        found = Run.load(file)
+    except (ValueError, TypeError) as error:
+        raise UserError(str(error)) from error
+    target = out or file.with_name("report.html")
+    with whole(target) as scratch:
+        scratch.write_text(page(found), encoding="utf-8")
+    return target

@@ -1,0 +1,249 @@
+"""Fit: a model for the metric, a table against what else could be done, and a page."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from anymetric.cli.asked import check_columns, find_metric, in_words, ranks, task_of
+from anymetric.cli.contenders import OURS, Rows, Setting, allowance, fit_ours, fitted, heard, rivals
+from anymetric.cli.faults import need
+from anymetric.cli.models import TableModel, dump_model
+from anymetric.cli.progress import Course, told
+from anymetric.cli.roles import Roles
+from anymetric.cli.rows import Division, check_judged, read_sample
+from anymetric.cli.runs import check_free, run_folder, run_name
+from anymetric.cli.tables import whole, writable
+from anymetric.cli.targets import Task, read_target
+from anymetric.cli.voice import Voice, measured, number
+from anymetric.report import Run, gather, page
+from anymetric.report.words import headline
+
+
+@dataclass(frozen=True)
+class Fit:
+    """What `anymetric fit` was asked for.
+
+    Examples
+    --------
+    >>> Fit(Path("rows.csv"), Roles("income"), "f1").seed
+    0
+    """
+
+    path: Path
+    roles: Roles
+    metric: str
+    valid: Path | None = None
+    test: Path | None = None
+    positive: str | None = None
+    task: Task = Task.AUTO
+    greater: bool | None = None
+    method: str = "auto"
+    budget: int | None = None
+    holdout: bool = True
+    out: Path | None = None
+    run: Path | None = None
+    seed: int = 0
+    command: str = ""
+
+    def __call__(self, voice: Voice) -> dict[str, Any]:
+        """Read, train, judge, save and tell; return all of it as plain values."""
+        folder = self.run or run_name(self.metric, datetime.now())
+        check_free(folder)
+        if self.out is not None:
+            writable(self.out.parent)
+        setting, division = self.read(voice)
+        with heard(voice):
+            steps, train, valid, test = division.vectors(self.seed, setting.target)
+            check_judged(setting.metric, test, setting.target, division.words)
+            models, seconds = contest(setting, train, valid, voice)
+            model = TableModel(
+                steps,
+                models[OURS],
+                list(division.train.X.columns),
+                self.roles,
+                setting.target,
+                self.metric,
+                self.greater,
+            )
+            voice.note(f"Judging all methods on {division.words} ...")
+            run = self._gather(model, models, test, division, seconds)
+        with run_folder(folder) as scratch:
+            self._write(scratch, model, run, division, test)
+        return self._tell(voice, run, folder, division, setting)
+
+    def read(self, voice: Voice) -> tuple[Setting, Division]:
+        """Read the files; return what is asked of every method, and the rows."""
+        metric = find_metric(self.metric, self.greater)
+        check_columns(metric, bool(self.roles.groups), self.roles.side)
+        sample = read_sample(self.path, self.roles, voice)
+        features = list(sample.X.columns)
+        others = [
+            None if path is None else read_sample(path, self.roles, voice, features)
+            for path in (self.valid, self.test)
+        ]
+        task = task_of(metric, self.task)
+        target = read_target(sample.y, task, self.positive, sample.name, ranks(metric))
+        division = Division.of(sample, others[0], others[1], target, self.holdout, self.seed)
+        voice.note(
+            f"{sample.name}: {len(sample):,} rows, {len(features)} columns to learn from. "
+            f"{target.sentence}"
+        )
+        spoken = in_words(metric, target, named=":" not in self.metric)
+        return Setting(spoken, target, self.method, self.budget, self.seed), division
+
+    def _gather(
+        self,
+        model: TableModel,
+        models: dict[str, Any],
+        test: Rows,
+        division: Division,
+        seconds: dict[str, float],
+    ) -> Run:
+        return gather(
+            models[OURS],
+            test.X,
+            model.target.words(test.y),
+            baselines={name: rival for name, rival in models.items() if name != OURS},
+            groups=test.groups,
+            side=test.side or None,
+            asked=self._asked(),
+            rows=division.what,
+            feature_names=model.feature_names,
+            names={
+                "target": self.roles.target,
+                "groups": " and ".join(self.roles.groups) or "groups",
+                "source": self.roles.source or "source",
+            },
+            seconds=seconds,
+            random_state=self.seed,
+        )
+
+    def _asked(self) -> dict[str, Any]:
+        """Return what was asked, as a page shows it: nothing that was left alone."""
+        roles = asdict(self.roles)
+        roles["group"] = ", ".join(roles.pop("groups"))
+        asked = {"file": str(self.path), "metric": self.metric, **roles}
+        asked |= {"valid": self.valid, "test": self.test, "positive": self.positive}
+        asked |= {"method": self.method, "budget": self.budget, "seed": self.seed}
+        asked["command"] = self.command
+        joined = {k: ", ".join(v) if isinstance(v, tuple) else v for k, v in asked.items()}
+        return {
+            name: str(value) if isinstance(value, Path) else value
+            for name, value in joined.items()
+            if value not in (None, "")
+        }
+
+    def _write(
+        self, scratch: Path, model: TableModel, run: Run, division: Division, test: Rows
+    ) -> None:
+        dump_model(model, scratch / "model.skops")
+        run.save(scratch / "run.json")
+        (scratch / "report.html").write_text(page(run), encoding="utf-8")
+        scores(model, division, test).to_csv(scratch / "scores.csv", index=False)
+        if self.out is not None:
+            with whole(self.out) as copy:
+                copy.write_bytes((scratch / "model.skops").read_bytes())
+
+    def _tell(
+        self, voice: Voice, run: Run, folder: Path, division: Division, setting: Setting
+    ) -> dict[str, Any]:
+        found = run.diagnosis
+        verdict = found.get("says") or f"No diagnosis: {found.get('absent', 'none was made')}"
+        title = f"{run.metric['name']} on {division.words}"
+        better = "greater" if run.metric["greater_is_better"] else "lower"
+        voice.table(HEAD, lines(run), f"{title} ({better} is better)")
+        voice.line(f"On these rows: {headline(run)}")
+        voice.line(f"On the rows that judged: {verdict}")
+        saved = {
+            name: str(folder / file)
+            for name, file in (
+                ("model", "model.skops"),
+                ("report", "report.html"),
+                ("run", "run.json"),
+                ("scores", "scores.csv"),
+            )
+        }
+        if self.out is not None:
+            saved["copy"] = str(self.out)
+        model = saved.get("copy", saved["model"])
+        voice.line(f"Saved: {folder}/ (model, run and scores); the model: {model}")
+        voice.line(f"The page: {saved['report']}")
+        return {
+            "metric": run.metric["name"],
+            "greater_is_better": run.metric["greater_is_better"],
+            "target": {"column": self.roles.target, "labels": setting.target.labels},
+            "rows": {
+                "train": len(division.train),
+                "valid": None if division.valid is None else len(division.valid),
+                "table": len(division.test),
+                "words": division.words,
+                "honest": division.honest,
+            },
+            "table": run.methods,
+            "verdict": {"name": found.get("verdict"), "says": verdict},
+            "slices": run.worth.get("slices", []),
+            "saved": saved,
+        }
+
+
+HEAD = ("", "value", "our lead", "seconds", "calls")
+
+
+def lines(run: Run) -> list[list[str]]:
+    """Return a run's table as text, ours last.
+
+    Examples
+    --------
+    >>> lines(Run({"name": "f1"}, {}, [{"name": "anymetric", "value": 0.5, "calls": 3}]))
+    [['anymetric', '0.5000', '', '-', '3']]
+    """
+    ours = run.methods[0]
+    return [
+        [
+            row["name"],
+            measured(row.get("value"), row.get("error")),
+            "" if row is ours else measured(row.get("lead"), row.get("lead_error"), sign=True),
+            number(row.get("seconds"), 1),
+            "-" if row.get("calls") is None else f"{row['calls']:,}",
+        ]
+        for row in [*run.methods[1:], ours]
+    ]
+
+
+def contest(
+    setting: Setting, train: Rows, valid: Rows | None, voice: Voice
+) -> tuple[dict[str, Any], dict[str, float]]:
+    """Fit ours and the short list of rivals; return the models and their seconds."""
+    course, began = Course(OURS), time.perf_counter()
+    with told(voice, course) as tell:
+        ours = fit_ours(setting, train, valid, course, tell)
+    models, seconds = {OURS: ours}, {OURS: time.perf_counter() - began}
+    voice.note(
+        f"{OURS}: {len(ours.history_)} turns, {ours.n_metric_calls_} metric calls, "
+        f"{seconds[OURS]:.1f} s. {ours.validation_}"
+    )
+    makers = rivals(setting, groups=train.groups is not None, valid=valid is not None, short=True)
+    for name, make in makers.items():
+        models[name] = make(allowance(setting, ours))
+        with told(voice, Course(name)):
+            seconds[name] = fitted(models[name], train, valid, setting.target)
+    return models, seconds
+
+
+def scores(model: TableModel, division: Division, test: Rows) -> Any:
+    """Return the rows of the table with score and prediction, and their number in the file."""
+    weights, offset = np.ravel(model.estimator.coef_), np.ravel(model.estimator.intercept_)[0]
+    found = test.X @ weights + offset
+    columns: dict[str, Any] = {"row": division.test.rows + 1, "target": division.test.y}
+    if test.groups is not None:
+        columns["group"] = test.groups
+    columns["score"] = found
+    if model.target.labels is not None:
+        columns["prediction"] = model.decide(found)
+    return need("pandas").DataFrame(columns)

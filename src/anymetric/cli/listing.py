@@ -1,0 +1,157 @@
+"""Listing: the metrics, each with its direction, what it needs and its formula."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from anymetric.cli.asked import find_metric, ranks
+from anymetric.cli.voice import Voice
+from anymetric.metrics import FunctionMetric, Metric, ScorerMetric, metric_names
+from anymetric.metrics.groups import GroupMetric
+from anymetric.metrics.regression import RegressionMetric
+
+# Where a metric's own first line has no formula.
+FORMULAS = {
+    "demographic_parity": "Error + spread over groups of the share of rows flagged.",
+    "equalised_odds": "Error + the wider of the spreads over groups of TPR and of FPR.",
+    "macro_f1": "Mean over groups of the F-measure: 2 TP / (2 TP + FP + FN) in each.",
+    "map": "Mean over queries of average precision: mean over relevant rows of (relevant so far "
+    "/ place).",
+    "mean_absolute_error": "Mean of the absolute errors: mean |f - y|.",
+    "mean_squared_error": "Mean of the squared errors: mean (f - y)^2.",
+    "median_absolute_error": "Median of the absolute errors: median |f - y|.",
+    "mrr": "Mean over queries of 1 / place of the first relevant row.",
+    "prbep": "Precision among as many rows as there are positives: TP / P at k = P.",
+    "roc_auc": "Area under the ROC curve: P(score of a positive > score of a negative).",
+    "worst_group_error": "The worst group's error: max over groups of (FP + FN) / total.",
+}
+# The same by family, for names with a number in them.
+FAMILY_FORMULAS = (
+    (r"f[\d.]+", "F-measure: (1 + b^2) TP / ((1 + b^2) TP + b^2 FN + FP), b the number."),
+    (r"precision@\d+", "Share of positives among the k highest scores: TP / k."),
+    (r"query_precision@\d+", "Mean over queries of TP / k among the first k rows of each."),
+    (r"ndcg@\d+", "Mean over queries of DCG / best DCG, DCG = sum (2^rel - 1) / log2(place + 1)."),
+    (r"recall_at_precision_.*", "Highest recall with precision at least p: max TPR, PPV >= p."),
+    (r"within_.*", "Share of rows with |f - y| at most t, or at most t |y|."),
+)
+# What metrics read, in the order of the list.
+KINDS = {
+    "decisions": "of decisions",
+    "groups": "of decisions by group",
+    "order": "of the order",
+    "numbers": "of numbers",
+}
+# Families of names: what the number or the word in a name may be.
+FAMILIES = (
+    ("f0.5, f3, ...", "F-measure with any beta: (1 + b^2) TP / ((1 + b^2) TP + b^2 FN + FP)"),
+    ("precision@100, precision@2.5%", "precision among the best 100 rows, or the best 2.5 %"),
+    ("recall_at_precision_0.8", "the highest recall at a precision of 0.8 or more"),
+    ("pinball_0.9", "pinball loss of the quantile 0.9"),
+    ("within_2, within_5%", "share of predictions that are off by at most 2, or 5 %"),
+    ("macro_RATE, worst_group_RATE", "the mean over groups, or the worst group, of any rate"),
+    ("neg_log_loss, ...", "every scorer of scikit-learn, by its name"),
+    ("module:function", "a function of your own: f(y_true, y_pred, side columns by name)"),
+)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A metric as it is listed.
+
+    Examples
+    --------
+    >>> Entry.of(find_metric("macro_f1")).needs
+    '--group'
+    """
+
+    name: str
+    kind: str
+    greater: bool
+    needs: str
+    says: str
+
+    @classmethod
+    def of(cls, metric: Metric) -> Entry:
+        """Describe a metric."""
+        needs = ", ".join("--group" if n == "groups" else f"--side {n}" for n in metric.needs)
+        return cls(metric.name, kind_of(metric), metric.greater_is_better, needs, says_of(metric))
+
+    @property
+    def words(self) -> str:
+        """The formula, and what must be given for it."""
+        return f"{self.says} Needs {self.needs}." if self.needs else self.says
+
+    def document(self) -> dict[str, Any]:
+        """Return the entry as plain values."""
+        return {
+            "name": self.name,
+            "kind": self.kind,
+            "greater_is_better": self.greater,
+            "needs": self.needs,
+            "formula": self.says,
+        }
+
+
+def says_of(metric: Metric) -> str:
+    """Return what a metric is in one sentence, with its formula where it has one.
+
+    Examples
+    --------
+    >>> says_of(find_metric("recall"))
+    'Share of the positives that are flagged: TP / (TP + FN).'
+    """
+    if metric.name in FORMULAS:
+        return FORMULAS[metric.name]
+    if not isinstance(metric, FunctionMetric | ScorerMetric):
+        for pattern, formula in FAMILY_FORMULAS:
+            if re.fullmatch(pattern, metric.name):
+                return formula
+    own: Any = metric
+    if isinstance(metric, FunctionMetric | ScorerMetric):
+        scorer = getattr(metric, "scorer", None)
+        own = getattr(metric, "function", None) or getattr(scorer, "_score_func", metric)
+    text = (own.__doc__ or "").strip().partition("\n\n")[0]
+    return " ".join(text.split()).replace("``", "") or "No description."
+
+
+def kind_of(metric: Metric) -> str:
+    """Return what a metric reads, in a word.
+
+    Examples
+    --------
+    >>> [kind_of(find_metric(name)) for name in ("f1", "macro_f1", "prbep", "r2")]
+    ['decisions', 'groups', 'order', 'numbers']
+    """
+    if isinstance(metric, FunctionMetric | ScorerMetric):
+        return "your own" if isinstance(metric, FunctionMetric) else "scorer"
+    if isinstance(metric, RegressionMetric):
+        return "numbers"
+    if isinstance(metric, GroupMetric):
+        return "groups"
+    return "order" if ranks(metric) else "decisions"
+
+
+def list_metrics(name: str | None, voice: Voice) -> None:
+    """List all metrics, or describe one."""
+    if name is not None:
+        found = Entry.of(find_metric(name, None if ":" not in name else True))
+        better = "greater" if found.greater else "lower"
+        needs = f" Needs {found.needs}." if found.needs else ""
+        voice.line(f"{found.name}: {better} is better.{needs}")
+        voice.line(found.says)
+        voice.document(found.document())
+        return
+    entries = sorted(
+        (Entry.of(find_metric(name)) for name in metric_names()), key=lambda e: (e.kind, e.name)
+    )
+    for kind, title in KINDS.items():
+        rows = [
+            [entry.name, "greater" if entry.greater else "lower", entry.words]
+            for entry in entries
+            if entry.kind == kind
+        ]
+        voice.prose([title, "better", "formula"], rows)
+    voice.prose(["more names", "what they mean"], FAMILIES)
+    voice.document({"metrics": [entry.document() for entry in entries], "families": dict(FAMILIES)})

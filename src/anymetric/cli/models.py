@@ -1,0 +1,207 @@
+"""Models: a trained model with the steps that feed it, saved without pickle."""
+
+from __future__ import annotations
+
+import copy
+import zipfile
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anymetric import __version__
+from anymetric.cli.asked import find_metric, in_words
+from anymetric.cli.faults import UserError, first_line, need
+from anymetric.cli.roles import Roles, require
+from anymetric.cli.tables import whole
+from anymetric.cli.targets import Target
+from anymetric.cli.vectors import feature_names, vectors
+from anymetric.metrics import Metric
+
+# What a model's file may be made of, beside scikit-learn's estimators and plain arrays, which
+# skops itself lets pass. Everything else is refused by name.
+OURS = (
+    "anymetric.cli.models.TableModel",
+    "anymetric.cli.roles.Roles",
+    "anymetric.cli.targets.Target",
+    "anymetric.estimators.classifier.MetricClassifier",
+    "anymetric.estimators.regressor.MetricRegressor",
+    "numpy.dtype",
+)
+# Of a fitted estimator: what predicting, judging and explaining read.
+KEPT = (
+    "coef_",
+    "intercept_",
+    "n_features_in_",
+    "weights_",
+    "validation_",
+    "validation_score_",
+    "n_metric_calls_",
+)
+
+
+@dataclass(frozen=True, eq=False)
+class TableModel:
+    """A model that reads tables as they come: columns in, scores and labels out.
+
+    Parameters
+    ----------
+    steps : Pipeline
+        From a table to a matrix.
+    estimator : MetricClassifier or MetricRegressor
+    columns : list of str
+        The columns of a table that it reads.
+    roles : Roles
+    target : Target
+    metric : str
+        As it was asked for: a name, or a function's address.
+    greater : bool or None
+        Which way is better, where it was said.
+    made : str
+        The version that made it.
+    """
+
+    steps: Any
+    estimator: Any
+    columns: list[str]
+    roles: Roles
+    target: Target
+    metric: str
+    greater: bool | None = None
+    made: str = field(default=__version__)
+
+    def matrix(self, table: Any, name: str = "The table") -> NDArray[np.float64]:
+        """Return the features of a table's rows; other columns are not looked at."""
+        present = list(table.columns)
+        for column in self.columns:
+            require(column, present, name)
+        return vectors(self.steps, table[self.columns])
+
+    def scores(self, table: Any, name: str = "The table") -> NDArray[np.float64]:
+        """Return each row's score: positive for the positive label; or the prediction."""
+        X = self.matrix(table, name)
+        weights, offset = np.ravel(self.estimator.coef_), np.ravel(self.estimator.intercept_)[0]
+        return np.asarray(X @ weights + offset)
+
+    def predict(self, table: Any, name: str = "The table") -> NDArray[Any]:
+        """Return each row's label in the user's own words, or its number."""
+        return self.decide(self.scores(table, name))
+
+    def decide(self, scores: NDArray[np.float64]) -> NDArray[Any]:
+        """Return the label of each score."""
+        if self.target.labels is None:
+            return scores
+        return self.target.words((scores > 0.0).astype(np.int64))
+
+    def asked(self) -> Metric:
+        """Return the metric that it was trained for; a function is imported anew."""
+        named = ":" not in self.metric
+        return in_words(find_metric(self.metric, self.greater), self.target, named)
+
+    @property
+    def feature_names(self) -> list[str]:
+        """A name for each coefficient."""
+        return feature_names(self.steps)
+
+    def __getstate__(self) -> dict[str, Any]:
+        steps = copy.deepcopy(self.steps)
+        for words in _vocabularies(steps):
+            # One array instead of a node for each of 100,000 terms.
+            words.vocabulary_ = np.array(sorted(words.vocabulary_, key=words.vocabulary_.get))
+        return {**self.__dict__, "steps": steps, "estimator": slim(self.estimator, self.metric)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        for words in _vocabularies(self.steps):
+            if not isinstance(words.vocabulary_, dict):
+                terms = words.vocabulary_.tolist()
+                words.vocabulary_ = {term: k for k, term in enumerate(terms)}
+
+
+def _vocabularies(steps: Any) -> Iterator[Any]:
+    for encoder in steps["table"].transformers_.values():
+        words = getattr(encoder, "vectorizer_", None)
+        if hasattr(words, "vocabulary_"):
+            yield words
+
+
+def slim(estimator: Any, metric: str) -> Any:
+    """Return a copy of a fitted estimator with what predicting and explaining need.
+
+    Neither the run nor the metric itself is in it: a user's function does not belong in a file
+    that others open.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from anymetric import MetricClassifier
+    >>> X, y = make_classification(random_state=0)
+    >>> small = slim(MetricClassifier("f1", random_state=0).fit(X, y), "f1")
+    >>> small.predict(X).shape, hasattr(small, "history_")
+    ((100,), False)
+    """
+    kept = type(estimator)(metric, random_state=estimator.random_state)
+    for name in (*KEPT, "classes_"):
+        if hasattr(estimator, name):
+            setattr(kept, name, getattr(estimator, name))
+    return kept
+
+
+def save_model(model: TableModel, path: Path) -> None:
+    """Write a model with skops; the file appears only when it is whole."""
+    with whole(path) as scratch:
+        dump_model(model, scratch)
+
+
+def dump_model(model: TableModel, path: Path) -> None:
+    """Write a model to a file of this name."""
+    need("skops.io").dump(model, path, compression=zipfile.ZIP_DEFLATED)
+
+
+def trusted(name: str) -> bool:
+    """Whether a type may be in a model's file: our own few, and skrub's steps.
+
+    Examples
+    --------
+    >>> trusted("skrub._to_float.ToFloat"), trusted("os.system")
+    (True, False)
+    """
+    # skrub's recorded operations can name any function at all.
+    return name in OURS or (name.startswith("skrub.") and "data_op" not in name)
+
+
+def load_model(path: Path) -> TableModel:
+    """Read a model that `save_model` wrote; a type that we do not know is refused by name.
+
+    Examples
+    --------
+    >>> load_model(Path("nowhere.skops"))
+    Traceback (most recent call last):
+    FileNotFoundError: [Errno 2] No such file or directory: 'nowhere.skops'
+    """
+    io = need("skops.io")
+    with open(path, "rb"):
+        pass
+    try:
+        unknown = io.get_untrusted_types(file=path)
+    except Exception as error:  # a damaged file fails in many ways
+        message = f"{path} is no model that `anymetric fit` saved: {first_line(error)}."
+        raise UserError(message) from error
+    refused = [name for name in unknown if not trusted(name)]
+    if refused:
+        raise UserError(
+            f"{path} holds the type {refused[0]}, which no model of ours is made of: it was not "
+            "opened."
+        )
+    try:
+        model = io.load(path, trusted=unknown)
+    except Exception as error:
+        message = f"{path} cannot be opened by these versions: {first_line(error)}."
+        raise UserError(message) from error
+    if not isinstance(model, TableModel):
+        kind = type(model).__name__
+        raise UserError(f"{path} holds a {kind}, not a model that `anymetric fit` saved.")
+    return model

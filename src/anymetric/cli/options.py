@@ -1,0 +1,149 @@
+"""Options: what commands share, said once."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+ROLES, TRAINING, SAYING = "Columns", "Training", "What is told and kept"
+
+
+class Method(StrEnum):
+    """Ways to train.
+
+    Examples
+    --------
+    >>> [method.value for method in Method]
+    ['auto', 'descent', 'paper']
+    """
+
+    AUTO = "auto"
+    DESCENT = "descent"
+    PAPER = "paper"
+
+
+class Kind(StrEnum):
+    """How a target is read.
+
+    Examples
+    --------
+    >>> Kind("auto").name
+    'AUTO'
+    """
+
+    AUTO = "auto"
+    CLASSES = "classification"
+    NUMBERS = "regression"
+
+
+Rows = Annotated[
+    Path,
+    typer.Argument(metavar="ROWS", help="CSV, TSV (also compressed), Parquet, Arrow or Feather."),
+]
+Model = Annotated[
+    Path, typer.Argument(metavar="MODEL", help="A model that `anymetric fit` saved: model.skops.")
+]
+Target = Annotated[
+    str, typer.Option("--target", "-t", help="The column to predict.", rich_help_panel=ROLES)
+]
+Metric = Annotated[
+    str,
+    typer.Option(
+        "--metric",
+        "-m",
+        help="What to train for: a name (see `anymetric metrics`), a scikit-learn scorer, or "
+        "your own function as module:function.",
+    ),
+]
+Metrics = Annotated[
+    list[str] | None,
+    typer.Option("--metric", "-m", help="Another metric than the model's own; may be repeated."),
+]
+Group = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--group",
+        "-g",
+        help="A column of groups, for metrics by group; several are crossed. It stays a feature "
+        "unless --drop names it too.",
+        rich_help_panel=ROLES,
+    ),
+]
+Source = Annotated[
+    str,
+    typer.Option(
+        help="The column that says where each training row comes from; no feature.",
+        rich_help_panel=ROLES,
+    ),
+]
+Side = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--side",
+        help="A column handed to the metric by its name; no feature unless --keep names it too.",
+        rich_help_panel=ROLES,
+    ),
+]
+Drop = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--drop", help="A column not to learn from, such as an id.", rich_help_panel=ROLES
+    ),
+]
+Keep = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--keep", help="A side or source column to learn from as well.", rich_help_panel=ROLES
+    ),
+]
+Positive = Annotated[
+    str | None,
+    typer.Option(
+        help="The label that is positive; by default the second in sorted order.",
+        rich_help_panel=ROLES,
+    ),
+]
+Task = Annotated[
+    Kind,
+    typer.Option(
+        help="How to read the target, where the metric leaves it open.", rich_help_panel=ROLES
+    ),
+]
+Greater = Annotated[
+    bool | None,
+    typer.Option(
+        "--greater-is-better/--lower-is-better",
+        help="For a function whose name does not tell (*_score, *_error, *_loss do).",
+        show_default=False,
+    ),
+]
+Valid = Annotated[
+    Path | None,
+    typer.Option(
+        help="Rows that judge; they may be few and clean. Without them the training rows judge "
+        "by turns.",
+        rich_help_panel=TRAINING,
+    ),
+]
+Training = Annotated[
+    Method,
+    typer.Option("--method", help="How to train.", rich_help_panel=TRAINING),
+]
+Budget = Annotated[
+    int | None,
+    typer.Option(
+        min=1, help="The most metric calls that a method may train with.", rich_help_panel=TRAINING
+    ),
+]
+Seed = Annotated[int, typer.Option(min=0, help="Of all that is random.", rich_help_panel=TRAINING)]
+Json = Annotated[
+    bool,
+    typer.Option("--json", help="One JSON document on standard output.", rich_help_panel=SAYING),
+]
+Quiet = Annotated[
+    bool, typer.Option("--quiet", "-q", help="Say nothing but errors.", rich_help_panel=SAYING)
+]
+Out = Annotated[Path | None, typer.Option("--out", "-o", help="Where to write.")]

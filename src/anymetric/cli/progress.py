@@ -1,0 +1,196 @@
+"""Progress: the turns of a run, live on a terminal and as plain lines elsewhere."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from rich.console import Console
+from rich.live import Live
+from rich.text import Text
+
+from anymetric.cli.voice import Voice
+from anymetric.descent import Descent
+from anymetric.ledger import Ledger
+from anymetric.problem import Problem
+from anymetric.solution import Solution, Turn
+from anymetric.tuning import Tuned
+
+# Seconds between plain lines.
+PAUSE = 5.0
+
+
+@dataclass
+class Course:
+    """What is known of a run so far.
+
+    Examples
+    --------
+    >>> from anymetric.ledger import Probe
+    >>> turn = Turn(0, 0, Probe(np.zeros(1), np.ones(1), 0.25), np.ones(1), calls=7)
+    >>> course = Course("anymetric", most=10, began=0.0)
+    >>> course.note(turn)
+    >>> course.line(now=2.0)
+    'anymetric: turn 1/10, cost 0.2500, best 0.2500, 7 calls, at most 18 s left'
+    """
+
+    name: str
+    most: int | None = None
+    rough: bool = False
+    began: float = field(default_factory=time.perf_counter)
+    turns: int = 0
+    cost: float = float("nan")
+    best: float = float("inf")
+    calls: int = 0
+    last: int = 0
+
+    def note(self, turn: Turn) -> None:
+        """Take in one turn."""
+        self.turns += 1
+        # A run of a grid counts its own calls, from the start again.
+        self.calls += turn.calls - (self.last if turn.calls > self.last else 0)
+        self.last, self.cost = turn.calls, turn.cost
+        self.best = min(self.best, turn.cost)
+
+    def line(self, now: float | None = None) -> str:
+        """Return the state as one line."""
+        spent = (time.perf_counter() if now is None else now) - self.began
+        if not self.turns:
+            return f"{self.name}: {spent:.0f} s"
+        of, left = "", f"{spent:.0f} s"
+        if self.most and self.turns <= self.most:
+            of = f"/{'~' if self.rough else ''}{self.most}"
+            rest = spent * (self.most - self.turns) / self.turns
+            left = f"{'about' if self.rough else 'at most'} {rest:.0f} s left"
+        return (
+            f"{self.name}: turn {self.turns}{of}, cost {self.cost:.4f}, best {self.best:.4f}, "
+            f"{self.calls} call{'s' if self.calls != 1 else ''}, {left}"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Watched:
+    """A method of training that tells somebody of each of its turns.
+
+    Examples
+    --------
+    >>> from anymetric import Auto
+    >>> Watched(Auto(), Course("anymetric"), print).cross_fits
+    True
+    """
+
+    inner: Any
+    course: Course
+    tell: Callable[[], None]
+
+    @property
+    def cross_fits(self) -> bool:
+        """The inner method's."""
+        return bool(getattr(self.inner, "cross_fits", False))
+
+    @property
+    def takes_starts(self) -> bool:
+        """The inner method's."""
+        return bool(getattr(self.inner, "takes_starts", True))
+
+    def run(
+        self,
+        ledger: Ledger,
+        starts: Sequence[NDArray[np.float64]],
+        rng: np.random.Generator,
+        watch: Callable[[Turn], bool] | None = None,
+    ) -> Solution:
+        """Run the inner method."""
+        self.course.most = most_turns(self.inner, len(starts))
+        self.course.rough = self.course.most is None
+        if self.course.rough:
+            self.course.most = likely_turns(ledger.problem)
+
+        def both(turn: Turn) -> bool:
+            self.course.note(turn)
+            self.tell()
+            return watch is not None and watch(turn)
+
+        solution: Solution = self.inner.run(ledger, starts, rng, both)
+        return solution
+
+
+def most_turns(method: Any, starts: int) -> int | None:
+    """Return the most turns that a method can take; None if it does not say.
+
+    Examples
+    --------
+    >>> most_turns(Descent(turns=9), 2)
+    20
+    """
+    if isinstance(method, Descent):
+        return starts * (method.turns + 1)
+    if isinstance(method, Tuned):
+        runs = len(method.steps) * len(method.sigmas)
+        return runs * (most_turns(method.descent, starts) or 0) or None
+    return None
+
+
+def likely_turns(problem: Problem) -> int:
+    """Return about how many candidates the default method tries on a problem.
+
+    Examples
+    --------
+    >>> from anymetric.data import Data
+    >>> from anymetric.metrics import as_metric
+    >>> data = Data(np.zeros((2, 1)), np.array([1.0, -1.0]))
+    >>> likely_turns(Problem(data, "logistic", as_metric("f1"), labels=(0, 1)))
+    12
+    """
+    alone = problem.valid is problem.train
+    if problem.labels is None:
+        return 6 if alone else 16
+    sources = problem.train.side.get("source")
+    return (12 if alone else 28) + (0 if sources is None else 2 * len(np.unique(sources)))
+
+
+@contextmanager
+def told(voice: Voice, course: Course) -> Iterator[Callable[[], None]]:
+    """Show a course while it runs; give what is to be called at each turn."""
+    console = voice.notes
+    if voice.quiet:
+        yield lambda: None
+    elif console.is_terminal:
+        # Unlike a note, a line that is drawn again must not run over the edge.
+        console = Console(stderr=True, highlight=False)
+        with Live(console=console, transient=True, refresh_per_second=8) as live:
+
+            class Now:
+                def __rich__(self) -> Text:
+                    return Text(course.line())
+
+            live.update(Now())
+            yield lambda: None
+    else:
+        yield Plain(voice, course).tell
+
+
+@dataclass
+class Plain:
+    """Plain lines, one in some seconds.
+
+    Examples
+    --------
+    >>> Plain(Voice(quiet=True), Course("anymetric")).tell()
+    """
+
+    voice: Voice
+    course: Course
+    last: float = field(default_factory=time.perf_counter)
+
+    def tell(self) -> None:
+        """Print a line if the last one is long ago."""
+        now = time.perf_counter()
+        if now - self.last >= PAUSE:
+            self.last = now
+            self.voice.note(self.course.line(now))

@@ -1,0 +1,152 @@
+"""Rows: which rows train, which judge and which nobody sees before the final table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anymetric.cli.contenders import Rows
+from anymetric.cli.faults import UserError
+from anymetric.cli.roles import Roles, Sample, require
+from anymetric.cli.tables import read_table
+from anymetric.cli.targets import Target
+from anymetric.cli.vectors import vectoriser, vectors
+from anymetric.cli.voice import Voice
+from anymetric.estimators._holdout import FEWEST_ROWS, hold_out
+from anymetric.metrics import Metric
+
+# Fewer rows than this teach nothing.
+FEWEST = 10
+SHARE = 0.2
+
+
+def read_sample(
+    path: Path, roles: Roles, voice: Voice, features: list[str] | None = None
+) -> Sample:
+    """Read a file and sort its columns; rows after the first file need the same features."""
+    table, name = read_table(path), str(path)
+    if features is not None:
+        # Where rows come from, and what is left out, was settled with the training file.
+        roles = replace(roles, source="", drop=(), keep=())
+        for column in features:
+            require(column, list(table.columns), name)
+    roles.check(table.columns, name)
+    sample = Sample.of(table, roles, name, features)
+    if sample.unlabelled:
+        voice.note(
+            f"{name}: {sample.unlabelled} rows without a value of {roles.target!r} were left out."
+        )
+    if features is None and len(sample) < FEWEST:
+        count = f"{len(sample)} row{'s' if len(sample) > 1 else ''}"
+        raise UserError(f"{name} has {count}; training needs at least {FEWEST}.")
+    return sample
+
+
+def coded(sample: Sample, target: Target, X: NDArray[np.float64]) -> Rows:
+    """Return a sample as estimators take it."""
+    y = target.codes(sample.y, sample.name)
+    return Rows(X, y, sample.groups, sample.source, sample.side)
+
+
+@dataclass(frozen=True, eq=False)
+class Division:
+    """The samples of a run, and in words which rows its table is made on.
+
+    Examples
+    --------
+    >>> pd = __import__("pandas")
+    >>> sample = Sample(pd.DataFrame({"x": range(100)}), pd.Series([0, 1] * 50), name="rows.csv")
+    >>> sample = replace(sample, rows=np.arange(100))
+    >>> division = Division.of(sample, None, None, Target((0, 1)), True, 0)
+    >>> len(division.train), len(division.test), division.words
+    (80, 20, '20 rows of rows.csv, held out of 100 before training')
+    """
+
+    train: Sample
+    valid: Sample | None
+    test: Sample
+    what: str
+    honest: bool = True
+
+    @property
+    def words(self) -> str:
+        """How many rows the table is made on, and which."""
+        return f"{len(self.test):,} {self.what}"
+
+    @classmethod
+    def of(
+        cls,
+        sample: Sample,
+        valid: Sample | None,
+        test: Sample | None,
+        target: Target,
+        holdout: bool,
+        seed: int,
+    ) -> Division:
+        """Divide the rows: a test file, or rows held out, or those that judged or trained."""
+        if test is not None:
+            return cls(sample, valid, test, f"rows of {test.name}")
+        if holdout and len(sample) >= FEWEST_ROWS:
+            return cls._held_out(sample, valid, target, seed)
+        if valid is not None:
+            what = f"rows of {valid.name}, which also judged: optimistic"
+            return cls(sample, valid, valid, what, False)
+        return cls(
+            sample, valid, sample, f"rows of {sample.name}, which trained: optimistic", False
+        )
+
+    @classmethod
+    def _held_out(cls, sample: Sample, valid: Sample | None, target: Target, seed: int) -> Division:
+        # Where clean rows judge, clean rows must make the table too.
+        whole = sample if valid is None or len(valid) < FEWEST_ROWS else valid
+        strata = strata_of(whole, target)
+        rng = np.random.default_rng(seed)
+        rest, out, _ = hold_out(strata, SHARE, rng, every=False)  # type: ignore[no-untyped-call]
+        what = f"rows of {whole.name}, held out of {len(whole):,} before training"
+        kept, test = whole.take(rest), whole.take(out)
+        if whole is valid:
+            return cls(sample, kept, test, what)
+        return cls(kept, valid, test, what)
+
+    def vectors(self, seed: int, target: Target) -> tuple[Any, Rows, Rows | None, Rows]:
+        """Learn the steps from the training rows; return them and the rows of each part."""
+        steps = vectoriser(seed)
+        train = coded(self.train, target, vectors(steps, self.train.X, fit=True))
+        parts = [
+            None if part is None else coded(part, target, vectors(steps, part.X))
+            for part in (self.valid, self.test)
+        ]
+        assert parts[1] is not None
+        return steps, train, parts[0], parts[1]
+
+
+def strata_of(sample: Sample, target: Target) -> NDArray[Any]:
+    """Return each row's stratum: its class and group, or its number.
+
+    Examples
+    --------
+    >>> pd = __import__("pandas")
+    >>> sample = Sample(None, pd.Series([0, 1]), groups=np.array(["a", "b"]), name="rows.csv")
+    >>> strata_of(sample, Target((0, 1))).tolist()
+    [0, 3]
+    """
+    codes = target.codes(sample.y, sample.name)
+    if sample.groups is None or target.labels is None:
+        return codes
+    return np.asarray(2 * np.unique(sample.groups, return_inverse=True)[1] + codes)
+
+
+def check_judged(metric: Metric, rows: Rows, target: Target, words: str) -> None:
+    """Refuse rows on which the metric has no answer, before anything is trained."""
+    y = rows.y.astype(np.float64)
+    if target.labels is not None:
+        y = np.where(rows.y == 1, 1.0, -1.0)
+    side = rows.side if rows.groups is None else {**rows.side, "groups": rows.groups}
+    try:
+        metric.bind(y, side=side, labels=target.labels, X=rows.X)
+    except ValueError as error:
+        raise UserError(f"On {words}: {error}") from error

@@ -1,0 +1,203 @@
+"""Tables: files of rows, read into a data frame or written whole."""
+
+from __future__ import annotations
+
+import io
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from anymetric.cli.faults import UserError, first_line, need
+from anymetric.errors import MissingExtra
+
+TEXT = {".csv": ",", ".tsv": "\t", ".txt": ",", ".data": ","}
+PACKED = {".gz": "gzip", ".bz2": "bz2", ".xz": "xz", ".zip": "zip", ".zst": "zstd"}
+COLUMNAR = {".parquet": "parquet", ".pq": "parquet", ".arrow": "feather", ".feather": "feather"}
+KINDS = "CSV or TSV (also .gz, .bz2, .xz, .zip, .zst), Parquet, Arrow or Feather"
+SEPARATORS = ",;\t|"
+
+
+def read_table(path: Path) -> Any:
+    """Return the rows of a file as a data frame with text for column names.
+
+    Examples
+    --------
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = (Path(folder) / "rows.csv").write_text("a;b\\n1;x\\n2;\\n")
+    ...     table = read_table(Path(folder) / "rows.csv")
+    >>> table.columns.tolist(), table.shape
+    (['a', 'b'], (2, 2))
+    """
+    if path.is_dir():
+        raise UserError(f"{path} is a folder; a file was expected: {KINDS}.")
+    reader, what = _reader(path)
+    with open(path, "rb"):  # a file that is not there, or not ours to read, says so itself
+        pass
+    try:
+        table = reader(path)
+    except (MissingExtra, MemoryError, UserError):
+        raise
+    except UnicodeDecodeError as error:
+        raise UserError(f"{path} is not UTF-8 text: save it as UTF-8, or as Parquet.") from error
+    except Exception as error:  # readers raise what they like about a damaged file
+        if type(error).__name__ == "EmptyDataError":
+            raise UserError(f"{path} is empty.") from error
+        message = f"{path} cannot be read as {what}: {first_line(error)}."
+        raise UserError(message) from error
+    return _checked(table, path)
+
+
+def _reader(path: Path) -> tuple[Any, str]:
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    last = suffixes[-1] if suffixes else ""
+    if last in COLUMNAR:
+        kind = COLUMNAR[last]
+        return getattr(need("pandas"), f"read_{kind}"), kind.capitalize()
+    packed = PACKED.get(last)
+    inner = suffixes[-2] if packed and len(suffixes) > 1 else last
+    if packed or inner in TEXT:
+        separator = TEXT.get(inner, ",")
+        return lambda path: _read_text(path, packed, separator), "CSV"
+    raise UserError(f"{path}: files may be {KINDS}; {last or 'no suffix'!r} is none of them.")
+
+
+def _read_text(path: Path, packed: str | None, separator: str) -> Any:
+    pd = need("pandas")
+    with _opened(path, packed) as raw:
+        text = io.TextIOWrapper(raw, encoding="utf-8-sig", newline="")
+        head = text.readline()
+        rest = io.StringIO(head + text.read())
+    if separator == ",":
+        separator = separator_of(head)
+    return pd.read_csv(rest, sep=separator, skipinitialspace=True, low_memory=False)
+
+
+@contextmanager
+def _opened(path: Path, packed: str | None) -> Iterator[Any]:
+    """Open a file for reading bytes, unpacked."""
+    if packed == "zstd":
+        pa = need("pyarrow")
+        with pa.input_stream(str(path), compression="zstd") as raw:
+            yield io.BytesIO(raw.read())
+    elif packed == "zip":
+        from zipfile import ZipFile
+
+        with ZipFile(path) as archive:
+            names = [name for name in archive.namelist() if not name.endswith("/")]
+            if len(names) != 1:
+                raise UserError(f"{path} has {len(names)} files; one table was expected.")
+            yield io.BytesIO(archive.read(names[0]))
+    else:
+        import bz2
+        import gzip
+        import lzma
+
+        openers: dict[str | None, Any] = {"gzip": gzip.open, "bz2": bz2.open, "xz": lzma.open}
+        with openers.get(packed, open)(path, "rb") as raw:
+            yield raw
+
+
+def separator_of(head: str) -> str:
+    """Return the separator that a header line uses, outside quotes.
+
+    Examples
+    --------
+    >>> separator_of('"a,b";c;d'), separator_of("a")
+    (';', ',')
+    """
+    bare = "".join(head.split('"')[::2])
+    return max(SEPARATORS, key=bare.count)
+
+
+def _checked(table: Any, path: Path) -> Any:
+    pd = need("pandas")
+    table.columns = [str(name) for name in table.columns]
+    twice = table.columns[table.columns.duplicated()]
+    if len(twice):
+        raise UserError(f"{path} has the column {twice[0]!r} twice: rename one of them.")
+    if not len(table):
+        raise UserError(f"{path} has a header and no rows.")
+    for name in table.columns:
+        if pd.api.types.is_object_dtype(table[name].dtype):
+            table[name] = _simple(table[name], path)
+    return table.reset_index(drop=True)
+
+
+def _simple(column: Any, path: Path) -> Any:
+    """Return a column of Python objects as numbers or text; lists and the like are refused."""
+    from decimal import Decimal
+
+    seen = {type(value) for value in column.dropna()}
+    for kind in seen:
+        if kind in (bytes, dict, list, set, tuple) or hasattr(kind, "__array__"):
+            raise UserError(
+                f"Column {column.name!r} of {path} holds {kind.__name__} values: give a file in "
+                "which it is a number or text, or is left out."
+            )
+    if seen == {Decimal}:
+        return column.astype(float)
+    if seen <= {bool}:
+        return column.astype("boolean")
+    # None stays missing.
+    return column.map(str, na_action="ignore").astype("str")
+
+
+@contextmanager
+def whole(path: Path) -> Iterator[Path]:
+    """Give a name to write to; only what was written to the end appears at `path`.
+
+    Examples
+    --------
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with whole(Path(folder) / "a.txt") as scratch:
+    ...         _ = scratch.write_text("all")
+    ...     os.listdir(folder)
+    ['a.txt']
+    """
+    if path.exists() and not path.is_file():  # a pipe or a device takes what it is given
+        if path.is_dir():
+            raise UserError(f"{path} is a folder; name a file in it.")
+        yield path
+        return
+    writable(path.parent)
+    with tempfile.TemporaryDirectory(prefix=".anymetric-", dir=path.parent) as folder:
+        scratch = Path(folder) / path.name
+        yield scratch
+        os.replace(scratch, path)
+
+
+def writable(folder: Path) -> None:
+    """Refuse a folder that is not there or cannot be written to, before any work."""
+    if not folder.is_dir():
+        raise UserError(f"The folder {folder} does not exist: make it, or name another.")
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise UserError(f"The folder {folder} cannot be written to: name another.")
+
+
+def write_table(table: Any, path: Path) -> None:
+    """Write a data frame to a file, in the kind that its name says: CSV, TSV, Parquet or Arrow.
+
+    Examples
+    --------
+    >>> pd = need("pandas")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_table(pd.DataFrame({"a": [1]}), Path(folder) / "a.csv")
+    ...     (Path(folder) / "a.csv").read_text()
+    'a\\n1\\n'
+    """
+    device = path.exists() and not path.is_file() and not path.is_dir()
+    suffixes = [".csv"] if device else [suffix.lower() for suffix in path.suffixes]
+    if not device:
+        _reader(path)
+    with whole(path) as scratch:
+        if suffixes[-1] in COLUMNAR:
+            getattr(table, f"to_{COLUMNAR[suffixes[-1]]}")(scratch)
+            return
+        if suffixes[-1] == ".zst":
+            raise UserError(f"{path}: tables are not written as .zst; .gz will do.")
+        separator = TEXT.get(next((s for s in reversed(suffixes) if s in TEXT), ".csv"), ",")
+        packed = PACKED.get(suffixes[-1])
+        table.to_csv(scratch, index=False, sep=separator, compression=packed)

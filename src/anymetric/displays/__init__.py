@@ -1,0 +1,12 @@
+"""Displays: a fitted model's run as pictures, in scikit-learn's Display convention.
+
+``Display.from_estimator(model)`` draws and returns the display; its numbers are its fields, and
+`plot` draws them again. matplotlib is asked for only then.
+"""
+
+from anymetric.displays.descent import DescentDisplay
+from anymetric.displays.frontier import FrontierDisplay
+from anymetric.displays.slices import SliceWeightsDisplay
+from anymetric.displays.threshold import ThresholdDisplay
+
+__all__ = ["DescentDisplay", "FrontierDisplay", "SliceWeightsDisplay", "ThresholdDisplay"]

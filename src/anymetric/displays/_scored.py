@@ -1,0 +1,146 @@
+"""Scored: a metric on scored rows, at every threshold, over all rows and group by group."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anymetric.estimators._columns import side_columns
+from anymetric.metrics import BoundMetric, Metric
+from anymetric.metrics.calls import BoundCalls
+from anymetric.metrics.groups import EachGroup, GapPenalty
+
+# Thresholds of a metric that is called for each of them.
+CALLS = 200
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """A metric at every threshold: rows with a score above it are flagged.
+
+    Attributes
+    ----------
+    thresholds, values : arrays of shape (t,)
+    chosen : float
+        The value at threshold zero, which is the model's own.
+    best : int
+        The place of the best value.
+
+    Examples
+    --------
+    >>> from anymetric.metrics import as_metric
+    >>> bound = as_metric("accuracy").bind(np.array([-1.0, 1.0]))
+    >>> curve = Curve.of(bound, np.array([1.0, 3.0]))
+    >>> curve.thresholds.tolist(), curve.values.tolist(), curve.chosen, curve.best
+    ([0.0, 2.0, 4.0], [0.5, 1.0, 0.5], 0.5, 1)
+    """
+
+    thresholds: NDArray[np.float64]
+    values: NDArray[np.float64]
+    chosen: float
+    best: int
+
+    @classmethod
+    def of(cls, bound: BoundMetric, scores: NDArray[np.float64], limit: int | None = None) -> Curve:
+        """Sweep the thresholds; a metric that must be called for each sees at most `limit`."""
+        called = isinstance(bound, BoundCalls)
+        sweep = bound.sweep(scores, (limit or CALLS) if called else limit)
+        last = len(sweep.shifts) - 1
+        chosen = float(bound.values(scores))
+        return cls(0.0 - sweep.shifts[::-1], sweep.values[::-1], chosen, last - sweep.best)
+
+
+@dataclass(frozen=True, eq=False)
+class Scored:
+    """Scores with all that a metric may read of their rows.
+
+    Examples
+    --------
+    >>> from anymetric.metrics import as_metric
+    >>> groups = np.array(["a", "a", "b", "b"])
+    >>> rows = Scored(
+    ...     as_metric("macro_f1"),
+    ...     np.array([1.0, -1.0, 1.0, -1.0]),
+    ...     np.array([1.0, -1.0, -1.0, 1.0]),
+    ...     {"groups": groups},
+    ... )
+    >>> {name: curve.chosen for name, curve in rows.curves(per_group=True)}
+    {'all rows': 0.5, 'a': 1.0, 'b': 0.0}
+    """
+
+    metric: Metric
+    scores: NDArray[np.float64]
+    y: NDArray[np.float64]
+    columns: Mapping[str, NDArray[Any]]
+    weights: NDArray[np.float64] | None = None
+    labels: Sequence[Any] | None = None
+    X: Any = None
+
+    def curves(self, per_group: bool = False, limit: int | None = None) -> Iterator[Any]:
+        """Yield names and curves: all rows first, then group by group if asked."""
+        if per_group and "groups" not in self.columns:
+            raise ValueError("per_group=True draws a curve for each group: give groups= too.")
+        yield "all rows", Curve.of(self._bound(), self.scores, limit)
+        if per_group:
+            single = one_group(self.metric)
+            for value in np.unique(self.columns["groups"]):
+                part = replace(self.take(self.columns["groups"] == value), metric=single)
+                yield str(value), Curve.of(part._bound(), part.scores, limit)
+
+    def take(self, chosen: NDArray[np.bool_]) -> Scored:
+        """Return the same with these rows only."""
+        return replace(
+            self,
+            scores=self.scores[chosen],
+            y=self.y[chosen],
+            columns={name: column[chosen] for name, column in self.columns.items()},
+            weights=None if self.weights is None else self.weights[chosen],
+            X=None if self.X is None else self.X[chosen],
+        )
+
+    def _bound(self) -> BoundMetric:
+        return self.metric.bind(
+            self.y, weights=self.weights, side=self.columns, labels=self.labels, X=self.X
+        )
+
+
+def one_group(metric: Metric) -> Metric:
+    """Return what a metric over groups takes in each of them; any other metric is itself.
+
+    Examples
+    --------
+    >>> from anymetric.metrics import as_metric
+    >>> one_group(as_metric("macro_f1")).name, one_group(as_metric("gmean")).name
+    ('f1', 'gmean')
+    """
+    if isinstance(metric, EachGroup):
+        return metric.of
+    return metric.base if isinstance(metric, GapPenalty) else metric
+
+
+def transformed(estimator: Any, X: Any) -> Any:
+    """Return X as the last step of a pipeline, or of the best one of a search, sees it."""
+    if hasattr(estimator, "best_estimator_"):
+        return transformed(estimator.best_estimator_, X)
+    if not hasattr(estimator, "steps"):
+        return X
+    return transformed(estimator[-1], estimator[:-1].transform(X) if len(estimator) > 1 else X)
+
+
+def own_scores(ours: Any, X: Any, groups: Any) -> NDArray[np.float64]:
+    """Return the scores; some classifiers have a threshold for each group."""
+    score = getattr(ours, "decision_function", ours.predict)
+    asks = "groups" in inspect.signature(score).parameters
+    scores = score(X, groups=groups) if asks else score(X)
+    return np.asarray(scores, dtype=np.float64)
+
+
+def as_columns(X: Any, side: Any, groups: Any) -> dict[str, NDArray[Any]]:
+    """Return the side columns by name, checked."""
+    columns = side_columns(X, side, groups=groups)  # type: ignore[no-untyped-call]
+    return dict(columns)

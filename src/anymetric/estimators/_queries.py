@@ -1,0 +1,215 @@
+"""Queries: the column that says which rows are ranked against each other."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from anymetric.auto.kitchens import Blend, QueryKitchen
+from anymetric.blocks import Queries
+from anymetric.estimators._columns import checked, items
+from anymetric.metrics import as_metric, by_query
+
+# Ridge of the models to start from, in units of one row.
+STRENGTH = 30.0
+
+
+class TakesQueries:
+    """Take ``query`` beside ``groups``: whole queries train and judge.
+
+    The queries become the side column ``query``, and y as it is the column ``relevance``.
+    """
+
+    def fit(
+        self,
+        X,
+        y,
+        *,
+        sample_weight=None,
+        groups=None,
+        query=None,
+        side=None,
+        source=None,
+        X_val=None,
+        y_val=None,
+        groups_val=None,
+        query_val=None,
+        side_val=None,
+    ):
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, d)
+        y : array-like of shape (n,)
+            Relevance: grades, or relevant and not.
+        query : array-like of shape (n,), optional
+            Which query each row belongs to; rows of a query need not be neighbours.
+        sample_weight, groups, side, source, X_val, y_val, groups_val, side_val : optional
+            As in `MetricClassifier`. A query weighs as much as its rows do on average.
+        query_val : array-like, optional
+            The queries of the rows that judge: other ones than those that train, whatever their
+            names. Without X_val, whole queries judge by turns or are held out.
+
+        Returns
+        -------
+        self
+        """
+        if (query is None) != (query_val is None) and not (X_val is None and query_val is None):
+            given, absent = ("query", "query_val") if query_val is None else ("query_val", "query")
+            raise ValueError(
+                f"query and query_val go together: {given} was given, {absent} was not."
+            )
+        return super().fit(
+            X,
+            y,
+            sample_weight=sample_weight,
+            groups=groups,
+            side=with_query(side, query, X),
+            source=source,
+            X_val=X_val,
+            y_val=y_val,
+            groups_val=groups_val,
+            side_val=with_query(side_val, query_val, X_val, "_val"),
+        )
+
+    def score(self, X, y, sample_weight=None, *, groups=None, query=None, side=None) -> float:
+        """Return the metric itself, in its own direction.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+        y : array-like of shape (n,)
+        sample_weight, groups, query, side : optional
+            As in `fit`.
+
+        Returns
+        -------
+        float
+        """
+        side = with_relevance(with_query(side, query, X), y)
+        return super().score(X, y, sample_weight, groups=groups, side=side)
+
+    def diagnose(self, X, y, *, groups=None, query=None, side=None):
+        """Say how well the surrogates explain the metric, whether training paid, what to do.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Rows to probe on: validation rows, or any the model has not seen.
+        y : array-like of shape (n,)
+        groups, query, side : optional
+            As in `fit`.
+
+        Returns
+        -------
+        Diagnosis
+            Print it.
+        """
+        side = with_relevance(with_query(side, query, X), y)
+        return super().diagnose(X, y, groups=groups, side=side)
+
+    def _given(self, X, y, sample_weight, side, **named):
+        side = with_relevance(side, y)
+        if has_query(side) and isinstance(self.metric, str):
+            self.metric_ = by_query(as_metric(self.metric))
+        return super()._given(X, y, sample_weight, side, **named)
+
+    def _given_valid(self, X_val, y_val, side_val, groups_val, train):
+        side = with_relevance(side_val, y_val)
+        return super()._given_valid(X_val, y_val, side, groups_val, train)
+
+    def _by_turns(self, data):
+        if "query" not in data.side:
+            return super()._by_turns(data)
+        count = len(Queries.of(data.side["query"]))
+        how = "judge by turns, each a model that it did not train."
+        if QueryKitchen.few_of(data):
+            how = "are too few to judge by turns: they judge the models that they trained."
+        self.validation_ = f"No validation data was given: the {count} queries {how}"
+        return data, data
+
+    def _held_out(self, data, rng):
+        if "query" not in data.side:
+            return super()._held_out(data, rng)
+        queries = Queries.of(data.side["query"])
+        judging = max(round(self.validation_fraction * len(queries)), 1)
+        if QueryKitchen.few_of(data):
+            self.validation_ = (
+                f"No validation data was given, and {len(queries)} queries are too few to hold "
+                "some out: the training queries judge."
+            )
+            return data, data
+        judges = np.isin(queries.member, rng.permutation(len(queries))[:judging])
+        train, judge = np.flatnonzero(~judges), np.flatnonzero(judges)
+        self.validation_ = (
+            f"No validation data was given: {judging} of {len(queries)} queries were held out to "
+            "judge."
+        )
+        self._given_rows = self._given_rows[0], self._given_rows[1][train]
+        return data.take(train), data.take(judge)
+
+
+def with_query(side, query, X, suffix=""):
+    """Return the side columns with the queries among them.
+
+    Examples
+    --------
+    >>> with_query({"amount": [1, 2]}, ["a", "b"], [[0.0], [1.0]])["query"].tolist()
+    ['a', 'b']
+    """
+    if query is None:
+        return side
+    n = X.shape[0] if hasattr(X, "shape") else len(X)
+    columns = dict(items(side, f"side{suffix}"))
+    if "query" in columns:
+        raise ValueError(f"query{suffix} was given, and side{suffix} has a column 'query' too.")
+    return {**columns, "query": checked(query, f"query{suffix}", n)}
+
+
+def with_relevance(side, y):
+    """Return the side columns with y as relevance, where there are queries and y is numbers.
+
+    Examples
+    --------
+    >>> with_relevance({"query": [1, 1]}, [0, 2])["relevance"].tolist()
+    [0.0, 2.0]
+    """
+    if not has_query(side):
+        return side
+    columns = dict(items(side, "side"))
+    try:
+        grades = np.asarray(y).astype(np.float64).ravel()
+    except (TypeError, ValueError):  # the check of y says it better
+        return side
+    return {"relevance": grades, **columns}
+
+
+def has_query(side):
+    """Return whether side columns have queries.
+
+    Examples
+    --------
+    >>> has_query(None), has_query({"query": [1]})
+    (False, True)
+    """
+    return side is not None and "query" in dict(items(side, "side"))
+
+
+def starts_by_query(problem):
+    """Return the minimisers of the first surrogate, and of all in equal parts.
+
+    Examples
+    --------
+    >>> from anymetric.data import Data
+    >>> from anymetric.problem import Problem
+    >>> from anymetric.surrogates import Pairwise
+    >>> side = {"query": np.zeros(2)}
+    >>> data = Data(np.array([[1.0], [0.0]]), np.array([1.0, -1.0]), side=side)
+    >>> problem = Problem(data, [Pairwise(), Pairwise("hinge")], as_metric("map"))
+    >>> [bool(theta[0] > 0.0) for theta in starts_by_query(problem)]
+    [True, True]
+    """
+    kitchen = QueryKitchen(problem, np.zeros(len(problem.valid), dtype=np.intp))
+    K = len(problem.names)
+    first, all_ = np.eye(K)[0], np.full(K, 1.0 / K)
+    return [kitchen.trained(Blend("", weights, STRENGTH)) for weights in (first, all_)]

@@ -1,0 +1,320 @@
+"use strict";
+// Charts of a run, drawn with Observable Plot. All text reaches the page as text, never as HTML.
+(() => {
+  const run = JSON.parse(document.getElementById("run-data").textContent);
+  const hidden = new Set();
+  const all = (selector) => [...document.querySelectorAll(selector)];
+  const colour = (k) => `var(--m${k % 10})`;
+  const place = new Map(run.methods.map((m, k) => [m.name, k]));
+  const shown = () => run.methods.map((m, k) => ({ ...m, k })).filter((m) => !hidden.has(m.k));
+  const seen = (name) => place.has(name) && !hidden.has(place.get(name));
+  const there = (v) => v !== null && v !== undefined;
+  const digits = d3.format(",.4~r");
+  const num = (v) => (!there(v) ? "–" : v !== 0 && Math.abs(v) < 1e-3 ? d3.format(".2~e")(v) : digits(v)).replace("-", "−");
+  const pct = (v) => (there(v) ? d3.format(v && v < 0.01 ? ".1%" : ".0%")(v).replace("%", " %") : "–");
+  const chosen = (name) => document.querySelector(`[data-choice="${name}"]`)?.value;
+  const metric = run.metric.name;
+  const better = run.metric.greater_is_better !== false;
+  const ahead = better ? "higher is better →" : "← lower is better";
+  const cut = (text, most = 40) => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
+
+  // A column of names at the left, no wider than two fifths of the chart.
+  const named = (names, width) => {
+    const longest = d3.max(names, (n) => n.length) || 1;
+    const room = Math.min(longest * 6.9 + 18, width * 0.4);
+    return { room, ticks: Math.max(2, (width - room) / 80), axis: { lineWidth: (room - 14) / 12, textOverflow: "ellipsis-middle", tickSize: 0, label: null } };
+  };
+  const base = (width, extra) => ({
+    width, style: { fontSize: "12px", fontFamily: "inherit", overflow: "visible" }, marginRight: 24, marginBottom: 48, ...extra,
+  });
+  // No line of a tip is wider than half of a phone.
+  const tip = (lines) => ({ title: (d) => lines(d).filter(Boolean).join("\n"), fontSize: 12.5, lineHeight: 1.3, stroke: "var(--soft)", lineWidth: innerWidth < 700 ? 13 : 30, textOverflow: "ellipsis-middle", maxRadius: 60 });
+
+  const bars = (rows, value, error, stroke, dy = 0) => {
+    const known = rows.filter((r) => there(value(r)) && there(error(r)));
+    const bar = (times, strokeWidth) => Plot.ruleY(known, {
+      x1: (r) => value(r) - times * error(r), x2: (r) => value(r) + times * error(r), y: "name",
+      stroke, strokeWidth, dy, strokeLinecap: "round",
+    });
+    return [bar(2, 1.2), bar(1, 3.5)];
+  };
+
+  const draw = {
+    values(width) {
+      const rows = shown().filter((m) => there(m.value));
+      const { room, axis, ticks } = named(rows.map((r) => r.name), width);
+      return Plot.plot(base(width, {
+        marginLeft: room, height: 62 + 38 * rows.length,
+        x: { label: `${metric} (${ahead})`, grid: true, ticks, nice: true, labelAnchor: "center", labelArrow: "none" },
+        y: { domain: rows.map((r) => r.name), axis: null },
+        marks: [
+          Plot.axisY(axis),
+          ...bars(rows, (r) => r.value, (r) => r.error, (r) => colour(r.k)),
+          Plot.dot(rows, { x: "value", y: "name", r: 5.5, fill: (r) => colour(r.k) }),
+          Plot.tip(rows, Plot.pointerY({ x: "value", y: "name", ...tip((r) => [
+            r.name, `${metric} ${num(r.value)}${there(r.error) ? ` ± ${num(r.error)}` : ""}`,
+            there(r.seconds) && `${num(r.seconds)} s`, there(r.calls) && `${r.calls} metric calls`]) })),
+        ],
+      }));
+    },
+
+    leads(width) {
+      const rows = shown().filter((m) => !m.ours && there(m.lead));
+      if (!rows.length) return null;
+      const { room, axis, ticks } = named(rows.map((r) => r.name), width);
+      return Plot.plot(base(width, {
+        marginLeft: room, height: 62 + 38 * rows.length,
+        x: { label: "our lead (positive: we are better →)", grid: true, ticks, nice: true, labelAnchor: "center", labelArrow: "none" },
+        y: { domain: rows.map((r) => r.name), axis: null },
+        marks: [
+          Plot.axisY(axis), Plot.ruleX([0], { strokeOpacity: 0.6 }),
+          ...bars(rows, (r) => r.lead, (r) => r.lead_error, (r) => colour(r.k)),
+          Plot.dot(rows, { x: "lead", y: "name", r: 5, fill: (r) => colour(r.k) }),
+          Plot.tip(rows, Plot.pointerY({ x: "lead", y: "name", ...tip((r) => [
+            `over ${r.name}`, `${num(r.lead)}${there(r.lead_error) ? ` ± ${num(r.lead_error)}` : ""}`]) })),
+        ],
+      }));
+    },
+
+    groups(width) {
+      const key = chosen("measure");
+      const label = document.querySelector('[data-choice="measure"]').selectedOptions[0].textContent;
+      const rows = run.groups.rows.filter((r) => seen(r.method)).map((r) => ({ ...r, name: r.group }));
+      const names = d3.groupSort(rows, (v) => -v[0].n, (d) => d.group);
+      const methods = shown();
+      const { room, axis, ticks } = named(names, width);
+      const step = 7;
+      const known = rows.filter((r) => there(r[key]));
+      const marks = methods.flatMap((m, i) => {
+        const dy = (i - (methods.length - 1) / 2) * step;
+        const own = known.filter((r) => r.method === m.name);
+        return [
+          ...(key === "value" ? bars(own, (r) => r.value, (r) => r.error, colour(m.k), dy) : []),
+          Plot.dot(own, { x: key, y: "name", r: m.ours ? 5 : 4, fill: colour(m.k), dy }),
+        ];
+      });
+      return Plot.plot(base(width, {
+        marginLeft: room, height: 62 + names.length * Math.max(24, step * methods.length + 12),
+        x: { label, grid: true, ticks, nice: true, labelAnchor: "center", labelArrow: "none" },
+        y: { domain: names, axis: null },
+        marks: [
+          Plot.axisY(axis),
+          names.length > 1 ? Plot.ruleY(names, { y: (d) => d, strokeOpacity: 0.06 }) : null,
+          ...marks,
+          Plot.tip(known, Plot.pointer({ x: key, y: "name", ...tip((r) => [
+            `${r.group} (${d3.format(",")(r.n)} rows)`, r.method,
+            `${label} ${num(r[key])}${key === "value" && there(r.error) ? ` ± ${num(r.error)}` : ""}`]) })),
+        ],
+      }));
+    },
+
+    curves(width) {
+      const kind = run.curves.kind;
+      const key = kind === "list" ? chosen("curve") : "y";
+      const lines = run.curves.lines.filter((l) => seen(l.method));
+      const points = lines.flatMap((l) => l.x.map((x, i) => ({ x, y: l[key][i], method: l.method })));
+      const own = lines.filter((l) => l.own && there(l.own[1])).map((l) => ({ x: l.own[0], y: l.own[1], method: l.method }));
+      const up = { threshold: `${metric} (${better ? "↑ higher" : "↓ lower"} is better)`, list: key === "y" ? "precision" : "recall", errors: "absolute error" }[kind];
+      const across = { threshold: "rows flagged", list: "rows taken from the top", errors: "rows" }[kind];
+      const stroke = (d) => colour(place.get(d.method));
+      return Plot.plot(base(width, {
+        marginLeft: 56, marginTop: 30, height: Math.min(380, Math.max(260, width * 0.5)),
+        x: { label: across, tickFormat: pct, grid: true, ticks: width / 90, labelAnchor: "center", labelArrow: "none" },
+        y: { label: up, grid: true, nice: true, labelArrow: "none" },
+        marks: [
+          Plot.line(points.filter((p) => there(p.y)), { x: "x", y: "y", z: "method", stroke, strokeWidth: (d) => (place.get(d.method) ? 1.7 : 2.6) }),
+          Plot.dot(own, { x: "x", y: "y", r: 5, fill: stroke, stroke: "var(--card)", strokeWidth: 1.5 }),
+          Plot.ruleX(points, Plot.pointerX({ x: "x", strokeOpacity: 0.25 })),
+          Plot.tip(points.filter((p) => there(p.y)), Plot.pointer({ x: "x", y: "y", ...tip((d) => [d.method, `${pct(d.x)} of the rows`, `${up.split(" (")[0]} ${num(d.y)}`]) })),
+        ],
+      }));
+    },
+
+    course(width) {
+      const turns = run.course.turns.map((t, i) => ({ ...t, i })).filter((t) => there(t.value));
+      const model = turns.find((t) => t.i === run.course.chosen);
+      const candidates = run.course.kind === "candidates";
+      const others = turns.filter((t) => !(candidates && t.votes === null));
+      const reach = better ? Math.max : Math.min;
+      // A few poor candidates must not flatten the rest: they wait at the edge.
+      const [low, high] = d3.extent(turns, (t) => t.value);
+      const middle = d3.median(turns, (t) => t.value);
+      const far = better ? middle - 4 * (high - middle) : middle + 4 * (middle - low);
+      const edge = better ? Math.max(low, Math.min(far, turns[0]?.value)) : Math.min(high, Math.max(far, turns[0]?.value));
+      const at = (t) => (better ? Math.max(edge, t.value) : Math.min(edge, t.value));
+      const beyond = (t) => at(t) !== t.value;
+      let best = null;
+      const path = others.map((t) => ({ i: t.i, value: (best = best === null ? at(t) : reach(best, at(t))) }));
+      const starts = new Set(turns.map((t) => t.start)).size > 1;
+      return Plot.plot(base(width, {
+        marginLeft: 56, marginTop: 30, height: Math.min(340, Math.max(240, width * 0.42)),
+        x: { label: candidates ? "candidate" : "turn", ticks: Math.min(width / 70, turns.length), tickFormat: (d) => (Number.isInteger(d) ? d : ""), labelAnchor: "center", labelArrow: "none" },
+        y: { label: `${metric} (${better ? "↑ higher" : "↓ lower"} is better)`, grid: true, nice: true, labelArrow: "none" },
+        r: { range: [3, 11], domain: [0, d3.max(turns, (t) => t.votes) || 1], type: "sqrt" },
+        marks: [
+          model ? Plot.ruleY([model.value], { stroke: colour(0), strokeDasharray: "4 3" }) : null,
+          Plot.line(path, { x: "i", y: "value", curve: "step-after", stroke: "var(--soft)", strokeWidth: 1.6 }),
+          candidates
+            ? Plot.dot(others.filter((t) => !beyond(t)), { x: "i", y: "value", r: (t) => t.votes || 0, fill: "var(--m9)", fillOpacity: 0.65 })
+            : Plot.dot(others.filter((t) => !beyond(t)), { x: "i", y: "value", r: 2.6, fill: (t) => (starts ? colour((t.start % 8) + 1) : "var(--m9)"), fillOpacity: 0.75 }),
+          Plot.text(others.filter(beyond), { x: "i", y: at, text: () => (better ? "▾" : "▴"), fill: "var(--soft)", fontSize: 13 }),
+          model ? Plot.dot([model], { x: "i", y: "value", r: 7, fill: colour(0), stroke: "var(--card)", strokeWidth: 1.5, symbol: "circle" }) : null,
+          Plot.tip(turns, Plot.pointer({ x: "i", y: at, ...tip((t) => [
+            t.name || `turn ${t.turn}${starts ? `, start ${t.start + 1}` : ""}`, `${metric} ${num(t.value)}`,
+            there(t.votes) && `${pct(t.votes)} of the votes`, t.i === run.course.chosen && "this is the model",
+            `${t.calls} calls so far`]) })),
+        ],
+      }));
+    },
+
+    space(width) {
+      const [a, b] = [+chosen("across"), +chosen("up")];
+      const names = run.course.surrogates;
+      const turns = run.course.turns.map((t, i) => ({ ...t, i, x: t.profile[a], y: t.profile[b] })).filter((t) => there(t.x) && there(t.y));
+      const model = turns.filter((t) => t.i === run.course.chosen);
+      const [low, high] = d3.extent(turns, (t) => t.value);
+      const depth = (t) => (high > low ? (better ? t.value - low : high - t.value) / (high - low) : 1);
+      // Losses of poor models may be many times those of good ones.
+      const scale = (key) => {
+        const [least, most] = d3.extent(turns, (t) => t[key]);
+        return least > 0 && most > 5 * least ? { type: "log", tickFormat: "~g", nice: false, inset: 12 } : { nice: true };
+      };
+      const shade = (t) => `color-mix(in srgb, ${colour(0)} ${Math.round(12 + 88 * depth(t) ** 2)}%, var(--line))`;
+      return Plot.plot(base(width, {
+        marginLeft: 56, marginTop: 30, height: Math.min(440, Math.max(280, width * 0.6)),
+        x: { ...scale("x"), label: cut(names[a], Math.max(20, Math.floor(width / 9))), grid: true, ticks: width / 90, labelAnchor: "center", labelArrow: "none" },
+        y: { ...scale("y"), label: cut(names[b], Math.max(20, Math.floor(width / 9))), grid: true, labelArrow: "none" },
+        marks: [
+          run.course.kind === "turns" ? Plot.line(turns, { x: "x", y: "y", z: "start", stroke: "var(--soft)", strokeOpacity: 0.45, strokeWidth: 1.2 }) : null,
+          Plot.dot(d3.sort(turns, depth), { x: "x", y: "y", r: 5, fill: shade, stroke: "var(--soft)", strokeOpacity: 0.5, strokeWidth: 0.7 }),
+          Plot.dot(model, { x: "x", y: "y", r: 10, stroke: colour(0), strokeWidth: 2.2 }),
+          Plot.tip(turns, Plot.pointer({ x: "x", y: "y", ...tip((t) => [
+            t.name || `turn ${t.turn}`, `${metric} ${num(t.value)}`, `${cut(names[a], 34)}: ${num(t.x)}`, `${cut(names[b], 34)}: ${num(t.y)}`]) })),
+        ],
+      }));
+    },
+
+    weights(width) {
+      const model = run.course.turns[run.course.chosen];
+      const own = run.course.turns.filter((t) => t.weights && t.start === model.start);
+      const turns = own.length ? own : run.course.turns.filter((t) => t.weights);
+      const names = run.course.surrogates;
+      const mean = names.map((_, k) => d3.mean(turns, (t) => t.weights[k]));
+      const top = new Set(d3.sort(d3.range(names.length), (k) => -mean[k]).slice(0, 8));
+      const order = [...top].map((k) => names[k]);
+      if (names.length > top.size) order.push("all others");
+      const rows = turns.flatMap((t) => d3.rollups(d3.range(names.length), (ks) => d3.sum(ks, (k) => t.weights[k]), (k) => (top.has(k) ? names[k] : "all others"))
+        .map(([name, weight]) => ({ turn: t.turn, name, weight })));
+      return Plot.plot(base(width, {
+        marginLeft: 56, marginTop: 24, height: Math.min(320, Math.max(240, width * 0.4)),
+        x: { label: "turn", labelAnchor: "center", labelArrow: "none", ticks: width / 80 },
+        y: { label: "share of the learned loss", tickFormat: pct, labelArrow: "none", domain: [0, 1] },
+        color: { domain: order, range: order.map((_, k) => colour(k)), legend: true, tickFormat: (d) => cut(d, 44) },
+        marks: [
+          Plot.areaY(rows, { x: "turn", y: "weight", fill: "name", order, fillOpacity: 0.75, curve: "step" }),
+          Plot.ruleX(model.start === turns[0].start ? [model.turn] : [], { strokeDasharray: "4 3" }),
+          Plot.tip(rows, Plot.pointerX(Plot.stackY({ x: "turn", y: "weight", z: "name", order, ...tip((d) => [`turn ${d.turn}`, d.name, pct(d.weight)]) }))),
+        ],
+      }));
+    },
+
+    worth(width) {
+      const rows = run.worth.slices.map((s, k) => ({ ...s, k })).slice(0, 40);
+      const narrow = width < 560;
+      const { room, axis, ticks } = named(rows.map((r) => r.label), width);
+      const names = rows.map((r) => String(r.k));
+      return Plot.plot(base(width, {
+        marginLeft: narrow ? 4 : room, height: 56 + rows.length * (narrow ? 44 : 30),
+        x: { label: "share of the learned loss", tickFormat: pct, grid: true, domain: [0, d3.max(rows, (r) => Math.max(r.share, r.rows || 0)) * 1.05 || 1], ticks, labelAnchor: "center", labelArrow: "none" },
+        y: { domain: names, axis: null, padding: narrow ? 0.55 : 0.3 },
+        marks: [
+          narrow
+            ? Plot.text(rows, { x: 0, y: (r) => String(r.k), text: (r) => cut(r.label, Math.floor(width / 7)), textAnchor: "start", dy: -18 })
+            : Plot.axisY({ ...axis, tickFormat: (d) => rows[+d].label }),
+          Plot.barX(rows, { x: "share", y: (r) => String(r.k), fill: colour(0), fillOpacity: 0.8, rx: 3 }),
+          Plot.tickX(rows.filter((r) => there(r.rows)), { x: "rows", y: (r) => String(r.k), stroke: "var(--m1)", strokeWidth: 3 }),
+          Plot.tip(rows, Plot.pointerY({ x: "share", y: (r) => String(r.k), ...tip((r) => [r.label, `${pct(r.share)} of the weight`, there(r.rows) && `${pct(r.rows)} of the rows here`]) })),
+        ],
+      }));
+    },
+
+    coefficients(width) {
+      const rows = run.coefficients.map((c, k) => ({ ...c, k: String(k) }));
+      const { room, axis, ticks } = named(rows.map((r) => r.name), width);
+      const most = d3.max(rows, (r) => Math.abs(r.effect));
+      return Plot.plot(base(width, {
+        marginLeft: room, height: 56 + 22 * rows.length,
+        x: { label: run.sample.kind === "classes" ? `← towards ${cut(run.sample.labels[0], 16)} · towards ${cut(run.sample.labels[1], 16)} →` : run.sample.kind === "regression" ? "← lowers the prediction · raises it →" : "← further down · further up →", grid: true, domain: [-most, most], ticks, labelAnchor: "center", labelArrow: "none" },
+        y: { domain: rows.map((r) => r.k), axis: null, padding: 0.25 },
+        marks: [
+          Plot.axisY({ ...axis, tickFormat: (d) => rows[+d].name }),
+          Plot.barX(rows, { x: "effect", y: "k", fill: (r) => (r.effect > 0 ? colour(0) : colour(1)), fillOpacity: 0.8, rx: 2 }),
+          Plot.ruleX([0], { strokeOpacity: 0.5 }),
+          Plot.tip(rows, Plot.pointerY({ x: "effect", y: "k", ...tip((r) => [r.name, `effect ${num(r.effect)}`, `coefficient ${num(r.weight)}`]) })),
+        ],
+      }));
+    },
+
+    optimism(width) {
+      const rows = shown().filter((m) => there(m.value) && there(m.optimism));
+      const { room, axis, ticks } = named(rows.map((r) => r.name), width);
+      return Plot.plot(base(width, {
+        marginLeft: room, height: 62 + 34 * rows.length,
+        x: { label: `${metric} (${ahead})`, grid: true, ticks, nice: true, labelAnchor: "center", labelArrow: "none" },
+        y: { domain: rows.map((r) => r.name), axis: null },
+        marks: [
+          Plot.axisY(axis),
+          ...bars(rows, (r) => r.value, (r) => r.error, (r) => colour(r.k)),
+          Plot.dot(rows, { x: "value", y: "name", r: 5, fill: (r) => colour(r.k) }),
+          Plot.dot(rows, { x: "validation", y: "name", r: 9, stroke: (r) => colour(r.k), strokeWidth: 1.8 }),
+          Plot.tip(rows, Plot.pointerY({ x: "value", y: "name", ...tip((r) => [r.name, `promised ${num(r.validation)}`, `held ${num(r.value)}${there(r.error) ? ` ± ${num(r.error)}` : ""}`]) })),
+        ],
+      }));
+    },
+  };
+
+  const drawn = new WeakMap();
+  const render = (node) => {
+    const width = Math.floor(node.getBoundingClientRect().width);
+    if (!width) return;
+    drawn.set(node, width);
+    const made = shown().length || !/^(values|leads|groups|curves|optimism)$/.test(node.dataset.chart) ? draw[node.dataset.chart](width) : null;
+    node.replaceChildren(...(made ? [made] : [Object.assign(document.createElement("p"), { className: "lead", textContent: "Nothing is chosen." })]));
+  };
+  const charts = all("[data-chart]");
+  const redraw = () => charts.forEach(render);
+
+  all("[data-method]").forEach((button) => button.addEventListener("click", () => {
+    const k = +button.dataset.method;
+    if (!hidden.delete(k)) hidden.add(k);
+    all(`[data-method="${k}"]`).forEach((b) => b.setAttribute("aria-pressed", String(!hidden.has(k))));
+    all(`[data-of="${k}"]`).forEach((card) => { card.hidden = hidden.has(k); });
+    redraw();
+  }));
+  all("[data-choice]").forEach((choice) => choice.addEventListener("change", redraw));
+
+  // As the system, light, dark; kept where the browser lets a file keep anything.
+  const themes = [["", "◐", "as the system"], ["light", "☀", "light"], ["dark", "☾", "dark"]];
+  const button = document.querySelector("[data-theme-button]");
+  const keep = (value) => { try { return value === undefined ? localStorage.getItem("anymetric-theme") : localStorage.setItem("anymetric-theme", value); } catch { return null; } };
+  let theme = Math.max(0, themes.findIndex(([name]) => name === keep()));
+  const dress = () => {
+    const [name, sign, words] = themes[theme];
+    document.documentElement.style.colorScheme = name;
+    document.documentElement.dataset.theme = name;
+    button.textContent = sign;
+    button.setAttribute("aria-label", `Colours: ${words}`);
+    button.title = `Colours: ${words}`;
+  };
+  button.addEventListener("click", () => { theme = (theme + 1) % themes.length; keep(themes[theme][0]); dress(); });
+  dress();
+
+  const watcher = new ResizeObserver((entries) => entries.forEach(({ target }) => {
+    if (Math.floor(target.getBoundingClientRect().width) !== drawn.get(target)) render(target);
+  }));
+  charts.forEach((node) => watcher.observe(node));
+  redraw();
+  // On paper everything lies open.
+  addEventListener("beforeprint", () => all("details:not([open])").forEach((d) => { d.open = true; d.dataset.shut = ""; }));
+  addEventListener("afterprint", () => all("details[data-shut]").forEach((d) => { d.open = false; delete d.dataset.shut; }));
+})();

@@ -1,0 +1,102 @@
+"""Course: how the run went, turn by turn, and which candidates were in it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+# More turns than this are thinned out evenly; the chosen one stays.
+MOST_TURNS = 1500
+
+
+def course_of(
+    model: Any, names: Sequence[str], label: Callable[[Sequence[str]], Sequence[str]] = list
+) -> dict[str, Any]:
+    """Return the run of a fitted estimator as plain values.
+
+    Parameters
+    ----------
+    model : fitted estimator
+    names : sequence of str
+        The surrogates, where they are known; they are numbered if not.
+    label : function
+        From the surrogates' names to what the user would call them.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from anymetric import MetricClassifier
+    >>> X, y = make_classification(200, random_state=0)
+    >>> course = course_of(MetricClassifier("f1", random_state=0).fit(X, y), [])
+    >>> course["kind"], course["surrogates"]
+    ('candidates', ['logistic[class=-1]', 'logistic[class=+1]'])
+    """
+    history = getattr(model, "history_", None)
+    if not history:
+        return {}
+    candidates = model.settings_.get("candidates", [])
+    chosen = chosen_turn([turn["cost"] for turn in history], model.cost_, last=bool(candidates))
+    kept = thinned(len(history), chosen)
+    return {
+        "kind": "candidates" if candidates else "turns",
+        "surrogates": label(surrogate_names(len(history[0]["profile"]), names, model)),
+        "turns": [told(model, history[k], k, candidates) for k in kept],
+        "chosen": kept.index(chosen),
+        "status": model.status_.name,
+        "says": model.status_.value,
+        "calls": model.n_metric_calls_,
+        "validation": model.validation_,
+        "value": model.validation_score_,
+        "trust": model.settings_.get("trust"),
+    }
+
+
+def told(
+    model: Any, turn: dict[str, Any], place: int, candidates: list[dict[str, Any]]
+) -> dict[str, Any]:
+    """Return a turn with the metric in its own direction, and the candidate's name and votes."""
+    row = {name: turn[name] for name in ("start", "turn", "profile", "weights", "calls", "seconds")}
+    row["value"] = model.metric_.value(turn["cost"])
+    if candidates:
+        own = place < len(candidates)
+        row["name"] = candidates[place]["name"] if own else "average by votes"
+        row["votes"] = candidates[place]["votes"] if own else None
+    return row
+
+
+def chosen_turn(costs: Sequence[float], cost: float, *, last: bool) -> int:
+    """Return the turn that the model comes from: the first of this cost, or the last.
+
+    Examples
+    --------
+    >>> chosen_turn([0.3, 0.2, 0.2], 0.2, last=False), chosen_turn([0.3, 0.2, 0.2], 0.2, last=True)
+    (1, 2)
+    """
+    same = [k for k, other in enumerate(costs) if other == cost]
+    if not same:
+        return int(np.argmin(costs))
+    return same[-1] if last else same[0]
+
+
+def thinned(count: int, kept: int) -> list[int]:
+    """Return the turns to show: all, or evenly spread ones with the chosen one among them.
+
+    Examples
+    --------
+    >>> thinned(3, 1), len(thinned(10_000, 77)) <= MOST_TURNS + 1, 77 in thinned(10_000, 77)
+    ([0, 1, 2], True, True)
+    """
+    if count <= MOST_TURNS:
+        return list(range(count))
+    spread = np.linspace(0, count - 1, MOST_TURNS).round().astype(int)
+    return sorted({*spread.tolist(), kept})
+
+
+def surrogate_names(K: int, names: Sequence[str], model: Any) -> list[str]:
+    """Return K names: those given, those of the learned weights, or numbers."""
+    for known in (names, list(getattr(model, "weights_", {}))):
+        if len(known) == K:
+            return [str(name) for name in known]
+    return [f"surrogate {k + 1}" for k in range(K)]

@@ -1,0 +1,125 @@
+"""Facts: what there is to say of the metric, the rows, the model and the machine."""
+
+from __future__ import annotations
+
+import inspect
+import platform
+import re
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.pipeline import Pipeline
+
+from anymetric.metrics import FunctionMetric, Metric, ScorerMetric
+from anymetric.report.sample import Sample, last_step
+
+# Features shown.
+MOST_FEATURES = 24
+
+
+def described(metric: Metric) -> dict[str, Any]:
+    """Return what there is to say of the metric."""
+    return {
+        "name": metric.name,
+        "greater_is_better": bool(metric.greater_is_better),
+        "decides": bool(metric.decides),
+        "says": said_of(metric),
+        "needs": list(metric.needs),
+    }
+
+
+def said_of(metric: Metric) -> str:
+    """Return the first line of what the metric, or the user's own function, says of itself.
+
+    Examples
+    --------
+    >>> from anymetric.metrics import as_metric
+    >>> said_of(as_metric("macro_f1"))
+    'Mean over the groups of a rate in each group: macro F-measure by default.'
+    """
+    if isinstance(metric, ScorerMetric):
+        return "One of scikit-learn's scorers."
+    speaker = metric.function if isinstance(metric, FunctionMetric) else type(metric)
+    first = (inspect.getdoc(speaker) or "").partition("\n")[0]
+    return re.sub(r" \(section [^)]*\)", "", first)
+
+
+def sample_of(sample: Sample, rows: str, decides: bool) -> dict[str, Any]:
+    """Return what there is to say of the rows."""
+    known: dict[str, Any] = {"rows": rows, "n": len(sample.data), "decides": decides}
+    known["kind"] = "regression" if sample.labels is None else "classes" if decides else "ranking"
+    if sample.labels is not None:
+        known["labels"] = [str(label) for label in sample.labels]
+        known["positives"] = int(np.sum(sample.data.y > 0.0))
+    return known
+
+
+def coefficients_of(
+    estimator: Any, sample: Sample, names: Sequence[str] | None
+) -> list[dict[str, Any]]:
+    """Return the features that move the scores most, each over its own spread in these rows."""
+    model = last_step(estimator)
+    if not hasattr(model, "coef_"):
+        return []
+    weights = np.ravel(model.coef_)
+    if names is None and isinstance(estimator, Pipeline) and len(estimator) > 1:
+        names = list(estimator[:-1].get_feature_names_out())
+    if names is None:
+        names = getattr(model, "feature_names_in_", [f"x{j}" for j in range(len(weights))])
+    effects = weights * deviations(sample.data.X)
+    order = np.argsort(-np.abs(effects), kind="stable")[:MOST_FEATURES]
+    return [
+        {"name": str(names[j]), "effect": float(effects[j]), "weight": float(weights[j])}
+        for j in order
+        if effects[j] != 0.0
+    ]
+
+
+def deviations(X: Any) -> Any:
+    """Return the standard deviation of every column, dense or sparse.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy import sparse
+    >>> X = np.array([[0.0, 1.0], [2.0, 1.0]])
+    >>> deviations(X).tolist(), deviations(sparse.csr_array(X)).tolist()
+    ([1.0, 0.0], [1.0, 0.0])
+    """
+    if not isinstance(X, sparse.csr_array):
+        return np.std(X, axis=0)
+    mean = np.asarray(X.mean(axis=0)).ravel()
+    square = np.asarray(X.multiply(X).mean(axis=0)).ravel()
+    return np.sqrt(np.maximum(square - mean**2, 0.0))
+
+
+def written(thing: Any) -> str:
+    """Return the repr of a thing, without its place in memory.
+
+    Examples
+    --------
+    >>> written(written), written("f1")
+    ('<function written>', "'f1'")
+    """
+    return re.sub(r" at 0x[0-9a-f]+", "", repr(thing))
+
+
+def made_by(model: Any, replicates: int, random_state: int) -> dict[str, Any]:
+    """Return versions, settings and the time."""
+    packages = ("anymetric", "numpy", "scipy", "scikit-learn")
+    noted = getattr(model, "settings_", {})
+    return {
+        "model": written(model),
+        "settings": {name: written(v) for name, v in model.get_params(deep=False).items()},
+        "chosen": {k: v for k, v in noted.items() if isinstance(v, int | float | str)},
+        "versions": {name: version(name) for name in packages},
+        "python": platform.python_version(),
+        "platform": platform.platform(),
+        "time": datetime.now(UTC).isoformat(timespec="seconds"),
+        "replicates": replicates,
+        "random_state": random_state,
+    }

@@ -1,0 +1,149 @@
+"""Gather: from fitted estimators and rows that none of them saw to a run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from anymetric.metrics import MetricError
+from anymetric.report.course import course_of
+from anymetric.report.cuts import confusion_of, curves_of, groups_of
+from anymetric.report.facts import coefficients_of, described, made_by, sample_of
+from anymetric.report.run import Run
+from anymetric.report.sample import OURS, Sample, last_step, unpacked
+from anymetric.report.table import methods_of
+from anymetric.report.worth import labels, worth_of
+
+NOTHING_ASKED: Mapping[str, Any] = {}
+SLOPES = ("slopes", "errors")
+REPLICATES = 200
+# Seconds that a diagnosis may take; it asks the metric this often.
+SECONDS, LOOKS = 30.0, 130
+
+
+def gather(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    *,
+    baselines: Mapping[str, Any] = NOTHING_ASKED,
+    groups: Any = None,
+    side: Any = None,
+    asked: Mapping[str, Any] = NOTHING_ASKED,
+    rows: str = "held-out rows",
+    feature_names: Sequence[str] | None = None,
+    names: Mapping[str, str] = NOTHING_ASKED,
+    seconds: Mapping[str, float] = NOTHING_ASKED,
+    random_state: int = 0,
+) -> Run:
+    """Judge a fitted model and its rivals on the same rows, and note all that a page shows.
+
+    Parameters
+    ----------
+    estimator : fitted MetricClassifier, MetricRegressor or MetricRanker
+        Or a pipeline that ends in one.
+    X, y : array-like of shape (n, d) and (n,)
+        Rows that no method saw.
+    baselines : dict from name to fitted estimator
+        Of `anymetric.baselines`, or any that scores rows.
+    groups, side : optional
+        As in `fit`.
+    asked : dict
+        What the user asked for, as plain values; ``command`` is shown as the way to run it again.
+    rows : str
+        What X and y are.
+    feature_names : sequence of str, optional
+    names : dict
+        What the user calls ``model``, ``target``, ``groups`` and ``source``.
+    seconds : dict from name to float
+        How long each method took; ours is ``anymetric``, or what `names` calls the model.
+    random_state : int
+        For the replicates behind the error bars.
+
+    Returns
+    -------
+    Run
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from anymetric import MetricClassifier
+    >>> X, y = make_classification(400, weights=[0.8], random_state=0)
+    >>> clf = MetricClassifier("f1", random_state=0).fit(X[:200], y[:200])
+    >>> run = gather(clf, X[200:], y[200:], asked={"metric": "f1"})
+    >>> run.methods[0]["name"], run.methods[0]["value"] == clf.score(X[200:], y[200:])
+    ('anymetric', True)
+    """
+    models = named(estimator, baselines, names)
+    rng = np.random.default_rng(random_state)
+    sample = Sample.of(models, X, y, groups, side)
+    final, features = unpacked(estimator, X)
+    decides = hasattr(final, "classes_")
+    replicates = sample.replicates(REPLICATES, rng)
+    diagnosis = diagnosis_of(final, sample, features, y, groups, side)
+    calls = called(names, asked)
+
+    def label(known: Sequence[str]) -> list[str]:
+        return labels(known, sample, calls)
+
+    lasts = {name: last_step(model) for name, model in models.items()}
+    return Run(
+        metric=described(sample.metric),
+        sample=sample_of(sample, rows, decides),
+        methods=methods_of(sample, lasts, replicates, seconds),
+        asked=dict(asked),
+        course=course_of(final, list(diagnosis.get("slopes", {})), label),
+        worth=worth_of(final, sample, calls),
+        confusion=confusion_of(sample) if decides else [],
+        groups=groups_of(sample, decides, calls.get("groups", "groups"), rng),
+        curves=curves_of(sample, decides),
+        diagnosis=relabelled(diagnosis, label),
+        coefficients=coefficients_of(estimator, sample, feature_names),
+        made=made_by(final, len(replicates), random_state),
+    )
+
+
+def named(estimator: Any, baselines: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
+    """Return all models by name, ours first."""
+    own = names.get("model", OURS)
+    if own in baselines:
+        raise ValueError(
+            f"A baseline is called {own!r}, as the model itself is: rename it, or call the model "
+            "otherwise with names={'model': ...}."
+        )
+    return {own: estimator, **baselines}
+
+
+def called(names: Mapping[str, str], asked: Mapping[str, Any]) -> dict[str, str]:
+    """Return what the user calls the columns: as said, or as asked for."""
+    known = {"target": asked.get("target"), "groups": asked.get("group")}
+    known["source"] = asked.get("source")
+    return {**{key: v for key, v in known.items() if isinstance(v, str)}, **names}
+
+
+def diagnosis_of(
+    model: Any, sample: Sample, X: Any, y: Any, groups: Any, side: Any
+) -> dict[str, Any]:
+    """Return the diagnosis, or why there is none."""
+    if not hasattr(model, "diagnose"):
+        return {}
+    if sample.called and LOOKS * sample.price() > SECONDS:
+        return {"absent": f"The metric is slow to call, and a diagnosis calls it {LOOKS} times."}
+    try:
+        found = model.diagnose(X, y, groups=groups, side=side)
+    except (ValueError, MetricError) as error:
+        return {"absent": str(error)}
+    return {**asdict(found), "verdict": found.verdict.name, "says": found.verdict.value}
+
+
+def relabelled(
+    diagnosis: dict[str, Any], label: Callable[[Sequence[str]], list[str]]
+) -> dict[str, Any]:
+    """Return the diagnosis with its surrogates called as the user would."""
+    return {
+        key: dict(zip(label(list(value)), value.values(), strict=True)) if key in SLOPES else value
+        for key, value in diagnosis.items()
+    }

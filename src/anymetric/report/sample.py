@@ -1,0 +1,182 @@
+"""Sample: the rows that a page is made on, with every method's scores on them."""
+
+from __future__ import annotations
+
+import inspect
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.pipeline import Pipeline
+
+from anymetric.auto.jury import bind_replicate, reads_features, replicate_weights
+from anymetric.data import Data
+from anymetric.estimators._columns import side_columns
+from anymetric.estimators._rows import as_matrix
+from anymetric.metrics import BoundMetric, FunctionMetric, Metric, MetricError, ScorerMetric
+
+Floats = NDArray[np.float64]
+OURS = "anymetric"
+# A metric that is dear to call gets as many replicates as fit in this time, and no fewer than
+# FEWEST of them make an error.
+SECONDS = 15.0
+FEWEST = 20
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Rows, the metric, and what each method scores them: ours is the first.
+
+    Parameters
+    ----------
+    metric : Metric
+    data : Data
+    labels : (negative, positive) or None
+        None for regression.
+    scores : dict from method to array of shape (n,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from anymetric.metrics import as_metric
+    >>> data = Data(np.zeros((4, 1)), np.array([1.0, 1.0, -1.0, -1.0]))
+    >>> scores = {"anymetric": np.array([2.0, 1.0, -1.0, -1.0]), "none": -np.ones(4)}
+    >>> sample = Sample(as_metric("accuracy"), data, ("no", "yes"), scores)
+    >>> sample.values().tolist(), sample.replicates(50, np.random.default_rng(0)).shape
+    ([1.0, 0.5], (50, 2))
+    """
+
+    metric: Metric
+    data: Data
+    labels: tuple[Any, Any] | None
+    scores: Mapping[str, Floats] = field(repr=False)
+
+    @classmethod
+    def of(
+        cls, models: Mapping[str, Any], X: Any, y: Any, groups: Any = None, side: Any = None
+    ) -> Sample:
+        """Check the rows as the first model does, and let every model score them."""
+        ours, features = unpacked(next(iter(models.values())), X)
+        features = ours._checked(features)
+        columns = side_columns(features, side, groups=groups)  # type: ignore[no-untyped-call]
+        data = Data(as_matrix(features), ours._encode_valid(np.asarray(y)), side=columns)  # type: ignore[no-untyped-call]
+        scores = {name: scored(model, X, groups) for name, model in models.items()}
+        return cls(ours.metric_, data, ours._labels(), scores)
+
+    @property
+    def names(self) -> list[str]:
+        """The methods."""
+        return list(self.scores)
+
+    @cached_property
+    def matrix(self) -> Floats:
+        """All scores, ``(n, m)``."""
+        return np.stack(list(self.scores.values()), axis=1)
+
+    @property
+    def called(self) -> bool:
+        """Whether the metric is a function of the user's, asked one score vector at a time."""
+        return isinstance(self.metric, FunctionMetric | ScorerMetric)
+
+    @cached_property
+    def bound(self) -> BoundMetric:
+        """The metric on all rows."""
+        return bound_to(self.metric, self.data, self.labels)
+
+    def values(self) -> Floats:
+        """Return each method's value ``(m,)``; NaN where the metric has no answer."""
+        return answers(self.bound, self.matrix)
+
+    def grows(self) -> bool:
+        """Return whether the metric grows with the number of rows, as a sum over them does."""
+        twice = np.tile(np.arange(len(self.data)), 2)
+        once, both = self.values()[:1], self.take(twice).values()[:1]
+        return not np.allclose(once, both, rtol=1e-3, equal_nan=True)
+
+    def price(self) -> float:
+        """Return the seconds that the metric takes for one score vector."""
+        began = time.perf_counter()
+        answers(self.bound, self.matrix[:, :1])
+        return time.perf_counter() - began
+
+    def replicates(self, count: int, rng: np.random.Generator) -> Floats:
+        """Return values ``(B, m)`` on replicates of the rows, the same ones for every method."""
+        data, began, kept = self._numbered(), time.perf_counter(), []
+        for weights in replicate_weights(len(data), count, rng).T:
+            weights = weights / weights.mean()  # a sum over the rows must not grow with them
+            pair = bind_replicate(self.metric, data, weights, self.called, self.labels)
+            if pair is not None:
+                rows, bound = pair
+                kept.append(answers(bound, self.matrix if rows is None else self.matrix[rows]))
+            if time.perf_counter() - began > SECONDS:
+                break
+        values = np.array(kept).reshape(-1, len(self.scores))
+        return values if len(values) >= min(FEWEST, count) else values[:0]
+
+    def take(self, rows: NDArray[np.intp]) -> Sample:
+        """Return the sample of these rows only."""
+        scores = {name: column[rows] for name, column in self.scores.items()}
+        return Sample(self.metric, self.data.take(rows), self.labels, scores)
+
+    def _numbered(self) -> Data:
+        """Return the rows with text columns as numbers, faster to tell apart, if nobody reads."""
+        if self.called:
+            return self.data
+        side = {
+            name: np.unique(column, return_inverse=True)[1] if column.dtype.kind in "OU" else column
+            for name, column in self.data.side.items()
+        }
+        return Data(self.data.X, self.data.y, self.data.weights, side)
+
+
+def bound_to(metric: Metric, data: Data, labels: tuple[Any, Any] | None) -> BoundMetric:
+    """Bind the metric to rows; X goes along only where it is read."""
+    X = data.X if reads_features(metric) or isinstance(metric, ScorerMetric) else None
+    return metric.bind(data.y, weights=data.weights, side=data.side, labels=labels, X=X)
+
+
+def answers(bound: BoundMetric, scores: Floats) -> Floats:
+    """Return values ``(m,)`` of scores ``(n, m)``; NaN where the metric fails."""
+    try:
+        return np.asarray(bound.values(scores))
+    except MetricError:
+        if scores.shape[1] == 1:
+            return np.array([np.nan])
+    return np.concatenate([answers(bound, column[:, np.newaxis]) for column in scores.T])
+
+
+def last_step(model: Any) -> Any:
+    """Return the last step of a pipeline, or the model itself."""
+    return model[-1] if isinstance(model, Pipeline) else model
+
+
+def unpacked(model: Any, X: Any) -> tuple[Any, Any]:
+    """Return the last step of a pipeline and what the steps before make of X."""
+    if not isinstance(model, Pipeline):
+        return model, X
+    return model[-1], model[:-1].transform(X) if len(model) > 1 else X
+
+
+def scored(model: Any, X: Any, groups: Any = None) -> Floats:
+    """Return a fitted model's scores: positive for the second class, or predictions.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.linear_model import LinearRegression
+    >>> scored(LinearRegression().fit([[0.0], [1.0]], [0.0, 2.0]), [[0.5]]).round(6).tolist()
+    [1.0]
+    """
+    if hasattr(model, "decision_function"):
+        grouped = "groups" in inspect.signature(model.decision_function).parameters
+        given = {"groups": groups} if grouped else {}
+        scores = model.decision_function(X, **given)
+    elif hasattr(model, "predict_proba"):
+        scores = model.predict_proba(X)[:, 1] - 0.5
+    else:
+        scores = model.predict(X)
+    return np.asarray(scores, dtype=np.float64).ravel()

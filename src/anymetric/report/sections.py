@@ -1,0 +1,204 @@
+"""Sections: the parts of the page, each from a run to HTML; one with nothing to say is empty."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from anymetric.report import words
+from anymetric.report.markup import Markup, coded, joined, number, table, tag, with_error
+from anymetric.report.parts import EMPTY, better, chart, choices, folded, section, toggles
+from anymetric.report.run import Run
+from anymetric.report.worth import percent
+
+
+def hero(run: Run) -> Markup:
+    """Return the top of the page: the metric, the number, how it stands, the verdict."""
+    ours, sample = run.methods[0], run.sample
+    verdict = run.diagnosis.get("verdict")
+    badge = EMPTY
+    # Elsewhere there is no threshold that a plain model could be tuned by.
+    if verdict and sample.get("kind") == "classes":
+        said = tag("strong", verdict.replace("_", " ").lower())
+        badge = tag("p", said, " ", run.diagnosis["says"], class_=f"verdict {verdict.lower()}")
+    shown = tag("span", number(ours.get("value"), ours.get("error")), class_="big")
+    if ours.get("error"):
+        shown = joined([shown, tag("span", f"± {number(ours['error'], ours['error'])}")])
+    where = f"on {sample['n']:,} {sample.get('rows', 'rows')}, {better(run)}"
+    return tag(
+        "header",
+        tag("p", "anymetric report", class_="brand"),
+        tag("h1", run.metric["name"]),
+        tag("p", shown, tag("span", where, class_="where"), class_="value"),
+        tag("p", words.headline(run), class_="headline"),
+        badge,
+    )
+
+
+def asked(run: Run) -> Markup:
+    """Return what the user asked for."""
+    sample = run.sample
+    pairs = [(key.replace("_", " "), value) for key, value in run.asked.items() if key != "command"]
+    pairs = [(key, value) for key, value in pairs if value not in (None, "", [], {})]
+    if not any(key == "metric" for key, _ in pairs):
+        pairs.append(("metric", run.metric["name"]))
+    rows = f"{sample['n']:,} {sample.get('rows', 'rows')}"
+    if "positives" in sample:
+        share = percent(sample["positives"] / max(sample["n"], 1))
+        rows += f"; {share} of them are {sample['labels'][1]}"
+    pairs.append(("judged here on", rows))
+    if run.course.get("validation"):
+        pairs.append(("in training", run.course["validation"]))
+    listed = [tag("div", tag("dt", key), tag("dd", plainly(value))) for key, value in pairs]
+    return section(
+        "asked", "What was asked", tag("dl", *listed), lead=coded(run.metric.get("says", ""))
+    )
+
+
+def plainly(value: Any) -> str:
+    """Return any plain value as a user would write it.
+
+    Examples
+    --------
+    >>> plainly(["a", 1]), plainly({"a": True})
+    ('a, 1', 'a: True')
+    """
+    if isinstance(value, list):
+        return ", ".join(map(plainly, value))
+    if isinstance(value, dict):
+        return "; ".join(f"{key}: {plainly(inner)}" for key, inner in value.items())
+    return str(value)
+
+
+def result(run: Run) -> Markup:
+    """Return every method's value with its error, and our lead over it."""
+    several = len(run.methods) > 1
+    head = ["method", run.metric["name"], "our lead", "seconds", "metric calls"]
+    rows = []
+    for k, m in enumerate(run.methods):
+        dot = tag("span", class_="dot", style=f"background: var(--m{k % 10})")
+        calls = number(None) if m.get("calls") is None else f"{m['calls']:,}"
+        seconds = number(None) if m.get("seconds") is None else f"{m['seconds']:.1f}"
+        lead = with_error(m.get("lead"), m.get("lead_error"), sign=True) if k else number(None)
+        value = with_error(m.get("value"), m.get("error"))
+        rows.append([joined([dot, m["name"]]), value, lead, seconds, calls])
+    if not several:
+        rows, head = [[*row[:2], *row[3:]] for row in rows], [*head[:2], *head[3:]]
+    made = run.made.get("replicates")
+    bars = (
+        f"Thick bars are one standard error and thin ones two, from {made} replicates of the rows."
+        if made
+        else "No error bars: the metric is too slow to call on replicates of the rows."
+    )
+    charts = chart("values", f"{run.metric['name']} of every method", bars)
+    if several:
+        pairs = (
+            "Paired differences: the same replicates for both, so that luck in the rows cancels."
+        )
+        charts = tag(
+            "div", charts, chart("leads", "Our lead over each method", pairs), class_="two"
+        )
+    lead = f"On the same rows; {better(run)}."
+    return section(
+        "result", "The result", toggles(run), charts, table(head, rows, class_="stack"), lead=lead
+    )
+
+
+def groups(run: Run) -> Markup:
+    """Return the metric and the rates by group."""
+    if not run.groups.get("rows"):
+        return EMPTY
+    name, found = run.metric["name"], run.groups["rows"]
+    options = [("value", name)] if run.groups.get("measured") else []
+    keys = [("selected", "share flagged"), ("recall", "recall"), ("fallout", "false-positive rate")]
+    keys.append(("precision", "precision"))
+    options += [(key, shown) for key, shown in keys if key in found[0]]
+    if not options:
+        return EMPTY
+    rows = [
+        [row["group"], row["method"], f"{row['n']:,}"]
+        + [
+            with_error(row["value"], row["error"]) if key == "value" else number(row[key])
+            for key, _ in options
+        ]
+        for row in found
+    ]
+    count = len({row["group"] for row in found})
+    left = run.groups.get("left_out", 0)
+    lead = f"{count} groups" if count > 1 else "One group"
+    lead += f"; {left} smaller ones are left out." if left else "."
+    column = run.groups.get("column") or "groups"
+    return section(
+        "groups",
+        f"By {column}",
+        toggles(run),
+        tag("div", choices("measure", "Show", options), class_="choices"),
+        chart("groups", "Every method in every group"),
+        folded("The numbers", table(["group", "method", "rows", *(o[1] for o in options)], rows)),
+        lead=lead,
+    )
+
+
+CURVES = {
+    "threshold": (
+        "By threshold",
+        "What the metric would be if each method flagged more rows or fewer. A dot is where the "
+        "method's own threshold stands.",
+    ),
+    "list": (
+        "Down the list",
+        "How many of the rows at the top are positive, as the list is taken further down.",
+    ),
+    "errors": (
+        "How far off",
+        "The absolute error within which a share of the rows lies: lower lines are better.",
+    ),
+}
+
+
+def curves(run: Run) -> Markup:
+    """Return the metric by threshold, precision down the list, or how far off predictions are."""
+    if not run.curves.get("lines"):
+        return EMPTY
+    title, lead = CURVES[run.curves["kind"]]
+    control = EMPTY
+    if run.curves["kind"] == "list":
+        options = [("y", "precision"), ("recall", "recall")]
+        control = tag("div", choices("curve", "Show", options), class_="choices")
+    return section("curves", title, toggles(run), control, chart("curves", title), lead=lead)
+
+
+def confusion(run: Run) -> Markup:
+    """Return the four outcomes of each method, side by side."""
+    if not run.confusion:
+        return EMPTY
+    no, yes = run.sample["labels"]
+    cards = [matrix(k, one, no, yes) for k, one in enumerate(run.confusion)]
+    lead = "Rows by what they are and what the model calls them, at its own threshold."
+    return section(
+        "confusion", "Right and wrong", toggles(run), tag("div", *cards, class_="cards"), lead=lead
+    )
+
+
+def matrix(k: int, one: dict[str, Any], no: str, yes: str) -> Markup:
+    """Return a method's confusion matrix, each cell shaded by its share of its row."""
+
+    def cell(part: int, whole: int, right: bool) -> Markup:
+        share = part / whole if whole else 0.0
+        words_ = tag("small", percent(share))
+        kind = "right" if right else "wrong"
+        return tag("td", f"{part:,}", words_, class_=kind, style=f"--share: {share:.3f}")
+
+    tp, fn, fp, tn = (one[key] for key in ("tp", "fn", "fp", "tn"))
+    head = tag("tr", tag("th"), tag("th", f"called {no}"), tag("th", f"called {yes}"))
+    rows = [
+        tag("tr", tag("th", f"is {no}"), cell(tn, tn + fp, True), cell(fp, tn + fp, False)),
+        tag("tr", tag("th", f"is {yes}"), cell(fn, tp + fn, False), cell(tp, tp + fn, True)),
+    ]
+    dot = tag("span", class_="dot", style=f"background: var(--m{k % 10})")
+    return tag(
+        "div",
+        tag("h3", dot, one["name"]),
+        tag("table", head, *rows, class_="matrix"),
+        class_="card",
+        data_of=k,
+    )

@@ -1,0 +1,226 @@
+"""Story: the sections on how the model came about, what it is made of, and how to make it again."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from anymetric.diagnosis import COLLINEAR
+from anymetric.report import words
+from anymetric.report.markup import Markup, coded, joined, number, table, tag, with_error
+from anymetric.report.parts import EMPTY, chart, choices, folded, section, toggles
+from anymetric.report.run import Run
+from anymetric.report.worth import percent
+
+
+def course(run: Run) -> Markup:
+    """Return the run: the metric by turn, and the profiles' path in surrogate space."""
+    turns = run.course.get("turns")
+    if not turns:
+        return EMPTY
+    names = run.course["surrogates"]
+    candidates = run.course["kind"] == "candidates"
+    parts = [chart("course", "The metric by turn", course_caption(candidates))]
+    if len(names) > 1:
+        options = [(str(k), name) for k, name in enumerate(names)]
+        pair = furthest(turns, len(names))
+        picks = tag(
+            "div",
+            choices("across", "Across", options, pair[0]),
+            choices("up", "Up", options, pair[1]),
+            class_="choices",
+        )
+        space = chart("space", "Profiles in surrogate space", space_caption(candidates))
+        parts += [tag("h3", "In surrogate space"), picks, space]
+    if any(turn.get("weights") for turn in turns):
+        said = "What each surrogate counted for, turn by turn, on the way to the model."
+        parts += [tag("h3", "Learned weights"), chart("weights", "Learned weights", said)]
+    if candidates:
+        parts.append(ballot(turns))
+    calls = coded(f"{run.course['calls']:,} metric calls. {run.course['says']}")
+    return section("run", "The run", *parts, lead=calls)
+
+
+def course_caption(candidates: bool) -> str:
+    """Say what the chart of the run shows."""
+    if candidates:
+        return (
+            "Each dot is a candidate at its best threshold, on the rows that judged; the larger, "
+            "the more votes it got. The line is the best so far; the rule is the model."
+        )
+    return "Each dot is a turn, on the rows that judged; the line is the best so far."
+
+
+def space_caption(candidates: bool) -> str:
+    """Say what the chart of surrogate space shows."""
+    each = "candidate" if candidates else "turn"
+    return (
+        f"Each dot is the profile of a {each}, stronger in colour where the metric is better; the "
+        "ring is the model."
+    )
+
+
+def furthest(turns: list[dict[str, Any]], K: int) -> tuple[int, int]:
+    """Return the two surrogates that moved most over the run.
+
+    Examples
+    --------
+    >>> furthest([{"profile": [0.0, 1.0, 5.0]}, {"profile": [0.1, 3.0, 1.0]}], 3)
+    (1, 2)
+    """
+    columns = [[turn["profile"][k] for turn in turns] for k in range(K)]
+    known = [[v for v in column if v is not None] or [0.0] for column in columns]
+    order = sorted(range(K), key=lambda k: min(known[k]) - max(known[k]))
+    first, second = sorted(order[:2])
+    return first, second
+
+
+def ballot(turns: list[dict[str, Any]]) -> Markup:
+    """Return all candidates with their votes, the favourites first."""
+    # The model itself, which nobody votes for, comes first.
+    listed = sorted(turns, key=lambda t: -float(2.0 if t.get("votes") is None else t["votes"]))
+    rows = [
+        [
+            turn["name"],
+            number(turn["value"]),
+            number(None) if turn.get("votes") is None else percent(turn["votes"]),
+        ]
+        for turn in listed
+    ]
+    return folded(f"All {len(rows)} candidates", table(["candidate", "value", "votes"], rows))
+
+
+def worth(run: Run) -> Markup:
+    """Return what each slice of the rows was worth, in words and as bars."""
+    slices = run.worth.get("slices")
+    if not slices:
+        return EMPTY
+    said = tag("ul", *(tag("li", line) for line in run.worth["says"]), class_="said")
+    losses = run.sample.get("kind") == "regression"
+    known = any(one.get("rows") is not None for one in slices)
+    caption = "Bars are shares of the learned loss"
+    caption += "; a tick is the slice's share of the rows here." if known else "."
+    rows = [
+        [
+            one["label"],
+            percent(one["share"]),
+            number(None) if one["rows"] is None else percent(one["rows"]),
+        ]
+        for one in slices
+    ]
+    return section(
+        "worth",
+        "What the losses were worth" if losses else "What the rows were worth",
+        said if run.worth["says"] else EMPTY,
+        chart("worth", "Share of the learned loss by slice", caption),
+        folded(
+            "The numbers",
+            table(
+                ["loss" if losses else "slice", "share of the weight", "share of the rows"], rows
+            ),
+        ),
+    )
+
+
+def coefficients(run: Run) -> Markup:
+    """Return the features that move the scores most."""
+    if not run.coefficients:
+        return EMPTY
+    rows = [[one["name"], number(one["effect"]), number(one["weight"])] for one in run.coefficients]
+    lead = "How far one standard deviation of a feature moves the score: the strongest first."
+    return section(
+        "coefficients",
+        "What the model looks at",
+        chart("coefficients", "Effects of the features"),
+        folded("The numbers", table(["feature", "effect", "coefficient"], rows)),
+        lead=lead,
+    )
+
+
+def optimism(run: Run) -> Markup:
+    """Return how far the rows that judged can be believed."""
+    said = words.optimism(run)
+    if not said:
+        return EMPTY
+    caption = "Rings are the rows that judged, dots with bars the rows here."
+    return section(
+        "optimism",
+        "Was the promise kept?",
+        *(tag("p", line) for line in said),
+        toggles(run),
+        chart("optimism", "Promised and held, by method", caption),
+    )
+
+
+def diagnosis(run: Run) -> Markup:
+    """Return the verdict, what it rests on, and the slopes."""
+    found = run.diagnosis
+    if not found:
+        return EMPTY
+    if "absent" in found:
+        return section("diagnosis", "Diagnosis", tag("p", found["absent"]))
+    explained = percent(max(found["r_squared"] or 0.0, 0.0))
+    lines = [
+        words.trust(run),
+        f"Near the model the surrogates explain {explained} of the changes in the metric.",
+        alike(found["condition"]),
+    ]
+    rows = [
+        [name, with_error(slope, found["errors"].get(name), sign=True)]
+        for name, slope in found["slopes"].items()
+    ]
+    slopes = table(["surrogate", "cost for one more of it"], rows)
+    return section(
+        "diagnosis",
+        "Diagnosis",
+        tag("p", *(f"{line} " for line in lines if line)),
+        folded("How the cost changes with each surrogate", slopes),
+        lead=found["says"] if run.sample.get("kind") == "classes" else "",
+    )
+
+
+def alike(condition: float | None) -> str:
+    """Say whether single surrogates can be told apart.
+
+    Examples
+    --------
+    >>> alike(3.0), alike(2e5)
+    ('', 'They are hard to tell apart there: the condition number is 2e+05.')
+    """
+    if condition is not None and condition <= COLLINEAR:
+        return ""
+    shown = "infinite" if condition is None else f"{condition:.1g}"
+    return f"They are hard to tell apart there: the condition number is {shown}."
+
+
+def again(run: Run) -> Markup:
+    """Return settings, versions, and how to make it again."""
+    made, command = run.made, run.asked.get("command")
+    parts = []
+    if command:
+        line = " ".join(command) if isinstance(command, list) else str(command)
+        parts += [tag("p", "On the command line:"), tag("pre", tag("code", line))]
+    if made.get("model"):
+        parts += [tag("p", "In Python:"), tag("pre", tag("code", made["model"]))]
+    versions = {**made.get("versions", {}), "Python": made.get("python")}
+    shown = ", ".join(f"{name} {number_}" for name, number_ in versions.items() if number_)
+    if shown:
+        parts.append(tag("p", f"Made with {shown}, on {made['platform']}, {moment(made['time'])}."))
+    for title, pairs in (("Settings", made.get("settings")), ("Chosen", made.get("chosen"))):
+        if pairs:
+            rows = [
+                [name, number(value) if isinstance(value, float) else str(value)]
+                for name, value in pairs.items()
+            ]
+            parts.append(folded(title, table(["name", "value"], rows)))
+    return section("again", "How to make it again", joined(parts)) if parts else EMPTY
+
+
+def moment(time: str) -> str:
+    """Return a time as people write it.
+
+    Examples
+    --------
+    >>> moment("2026-01-31T12:30:05+00:00")
+    '2026-01-31 12:30 UTC'
+    """
+    return time[:16].replace("T", " ") + " UTC"

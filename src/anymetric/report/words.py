@@ -1,0 +1,97 @@
+"""Words: what a run comes to, in sentences."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from anymetric.report.markup import number, with_error
+from anymetric.report.run import Run
+
+# A difference of fewer standard errors than this is none.
+CLEAR = 2.0
+
+
+def rival(run: Run) -> dict[str, Any] | None:
+    """Return the best of the other methods: the one over which our lead is smallest.
+
+    Examples
+    --------
+    >>> rows = [
+    ...     {"name": "ours", "lead": 0.0},
+    ...     {"name": "a", "lead": 0.2},
+    ...     {"name": "b", "lead": 0.1},
+    ... ]
+    >>> rival(Run({}, {}, rows))["name"]
+    'b'
+    """
+    others = [m for m in run.methods[1:] if m.get("lead") is not None]
+    return min(others, key=lambda m: float(m["lead"])) if others else None
+
+
+def headline(run: Run) -> str:
+    """Say how the model stands beside the best of its rivals.
+
+    Examples
+    --------
+    >>> ours = {"name": "ours", "value": 0.7, "error": 0.01, "lead": 0.0}
+    >>> other = {"name": "post-shift", "value": 0.6, "error": 0.01, "lead": 0.1, "lead_error": 0.02}
+    >>> headline(Run({"name": "f1"}, {"n": 9}, [ours, other]))
+    'It beats post-shift by 0.100 ± 0.020.'
+    """
+    other = rival(run)
+    if run.methods[0].get("value") is None:
+        return "The metric had no answer for this model on these rows."
+    if other is None:
+        return "No other method was compared with it."
+    lead, error = other["lead"], other.get("lead_error")
+    called = ("the best of the others, " if len(run.methods) > 2 else "") + other["name"]
+    if error is None:
+        side = "ahead of" if lead > 0 else "behind" if lead < 0 else "level with"
+        return f"It is {side} {called}, by {number(abs(lead))}; how sure that is cannot be said."
+    if abs(lead) <= CLEAR * error:
+        far = with_error(lead, error, sign=True)
+        return f"It cannot be told apart from {called}: the difference is {far}."
+    verb = "beats" if lead > 0 else "is behind"
+    comma = "," if len(run.methods) > 2 else ""
+    return f"It {verb} {called}{comma} by {with_error(abs(lead), error)}."
+
+
+def optimism(run: Run) -> list[str]:
+    """Say how far the rows that judged promised too much.
+
+    Examples
+    --------
+    >>> ours = {"name": "ours", "value": 0.6, "error": 0.01, "validation": 0.7, "optimism": 0.1}
+    >>> optimism(Run({"name": "f1"}, {}, [ours]))[0]
+    'The rows that judged promised 0.700; these give 0.600 ± 0.010: worse than promised by 0.100.'
+    """
+    ours = run.methods[0]
+    if ours.get("optimism") is None:
+        return []
+    promised, error = number(ours["validation"], ours.get("error")), ours.get("error") or 0.0
+    given = with_error(ours["value"], ours.get("error"))
+    told = f"The rows that judged promised {promised}; these give {given}: "
+    if abs(ours["optimism"]) <= CLEAR * error:
+        said = [told + "the promise was kept."]
+    elif ours["optimism"] > 0:
+        said = [told + f"worse than promised by {number(ours['optimism'], error or None)}."]
+    else:
+        said = [told + f"better than promised by {number(-ours['optimism'], error or None)}."]
+    flattery = run.diagnosis.get("optimism")
+    if flattery is not None and flattery > 0.0:
+        said.append(
+            "The candidate that looks best looks better than it is by about "
+            f"{number(flattery, error or None)}; averaging what cannot be told apart keeps that "
+            "small."
+        )
+    return said
+
+
+def trust(run: Run) -> str:
+    """Say what the verdict rests on."""
+    found = run.diagnosis
+    if found.get("gain") is None:
+        return ""
+    plain = "model at its best threshold" if run.sample.get("kind") == "classes" else "candidate"
+    gain = with_error(found["gain"], found["gain_error"])
+    return f"On the rows that judged, the cost fell by {gain} beside the plain {plain}."

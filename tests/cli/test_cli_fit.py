@@ -1,0 +1,134 @@
+"""`anymetric fit`: an honest table, a model that is the one in it, a folder that is whole."""
+
+import json
+import os
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.metrics import f1_score, mean_absolute_error
+
+from anymetric.cli.models import load_model
+
+from .conftest import ASK, people
+
+
+def by_name(found):
+    return {row["name"]: row for row in found["table"]}
+
+
+def test_the_table_and_its_rows_are_those_of_the_file(done):
+    table, scores = people(), pd.read_csv(done.folder / "scores.csv")
+    assert done.found["rows"]["train"] + done.found["rows"]["table"] == len(table)
+    assert len(scores) == done.found["rows"]["table"]
+    assert scores["target"].tolist() == table["income"].iloc[scores["row"] - 1].tolist()
+
+
+def test_the_value_told_is_scikit_learns(done):
+    scores = pd.read_csv(done.folder / "scores.csv")
+    each = [
+        f1_score(part["target"], part["prediction"], pos_label="low")
+        for _, part in scores.groupby("group")
+    ]
+    assert by_name(done.found)["anymetric"]["value"] == pytest.approx(np.mean(each))
+
+
+def test_the_saved_model_is_the_one_of_the_table(done):
+    scores = pd.read_csv(done.folder / "scores.csv")
+    model = load_model(done.model)
+    again = model.scores(people().iloc[scores["row"] - 1])
+    np.testing.assert_allclose(again, scores["score"])
+    assert model.decide(again).tolist() == scores["prediction"].tolist()
+
+
+def test_the_usual_rivals_are_in_the_table_and_the_lead_is_the_difference(done):
+    rows = by_name(done.found)
+    assert set(rows) == {"anymetric", "logistic regression", "balanced", "post-shift"}
+    for row in rows.values():
+        assert row["lead"] == pytest.approx(rows["anymetric"]["value"] - row["value"])
+        assert row["error"] > 0.0
+
+
+def test_a_run_is_a_folder_and_nothing_else_is_left(done):
+    assert sorted(os.listdir(done.folder)) == [
+        "model.skops",
+        "report.html",
+        "run.json",
+        "scores.csv",
+    ]
+    assert sorted(os.listdir(done.folder.parent)) == ["one"]
+    assert done.model.read_bytes() == (done.folder / "model.skops").read_bytes()
+
+
+def test_a_verdict_and_the_way_to_run_it_again_are_told(done):
+    run = json.loads((done.folder / "run.json").read_text())
+    assert done.found["verdict"]["says"]
+    assert run["asked"]["command"].startswith("anymetric fit ")
+    assert run["asked"]["group"] == "sex"
+
+
+def test_without_a_terminal_notes_are_plain_lines(done):
+    assert "\x1b" not in done.err
+    assert "Positive is 'low', negative 'high'." in done.err
+
+
+PROFIT = """
+def profit(y_true, y_pred, amount):
+    assert set(y_true) <= {"high", "low"} and set(y_pred) <= {"high", "low"}
+    return amount[(y_true == "high") & (y_pred == "high")].sum() - 60.0 * (y_pred == "high").sum()
+"""
+
+
+def test_a_function_of_the_users_gets_words_and_side_columns(rows, told, tmp_path):
+    (tmp_path / "till.py").write_text(PROFIT)
+    ask = ["-t", "income", "-m", "till:profit", "--side", "amount", "--greater-is-better"]
+    code, out, err = told(
+        "fit", rows, *ask, "--positive", "high", "--run", "r", "--budget", 60, "--json"
+    )
+    assert code == 0, err
+    found = json.loads(out)
+    assert found["target"]["labels"] == ["low", "high"]
+    assert all(row["calls"] <= 60 for row in found["table"])
+    # The file of a model holds no function, and needs none to predict.
+    (tmp_path / "till.py").unlink()
+    code, out, err = told("predict", "r/model.skops", rows)
+    assert code == 0, err
+    assert "amount" not in load_model(tmp_path / "r" / "model.skops").columns
+    scores, table = pd.read_csv("r/scores.csv"), pd.read_csv(rows)
+    flagged = scores["prediction"] == "high"
+    amount = table["amount"].iloc[scores["row"] - 1].to_numpy()
+    worth = amount[flagged & (scores["target"] == "high")].sum() - 60.0 * flagged.sum()
+    assert by_name(found)["anymetric"]["value"] == pytest.approx(worth)
+
+
+def test_numbers_are_a_regression(rows, told):
+    code, out, err = told(
+        "fit", rows, "-t", "age", "-m", "mean_absolute_error", "--json", "--run", "r"
+    )
+    assert code == 0, err
+    found, scores = json.loads(out), pd.read_csv("r/scores.csv")
+    assert found["target"]["labels"] is None
+    value = mean_absolute_error(scores["target"], scores["score"])
+    assert by_name(found)["anymetric"]["value"] == pytest.approx(value)
+    assert "without a value of 'age' were left out" in err
+
+
+def test_clean_rows_judge_and_make_the_table_and_sources_are_weighed(rows, told):
+    people(120, seed=1).drop(columns="vendor").to_parquet("clean.parquet")
+    people(150, seed=2).to_feather("test.arrow")
+    ask = [*ASK, "--source", "vendor", "--valid", "clean.parquet", "--test", "test.arrow"]
+    code, out, err = told("fit", rows, *ask, "--run", "r")
+    assert code == 0, err
+    assert "macro_f1 on 150 rows of test.arrow" in out
+    assert "The page: r/report.html" in out
+    model = load_model("r/model.skops")
+    assert any("source=A" in name for name in model.estimator.weights_)
+    assert "vendor" not in model.columns
+
+
+def test_the_same_seed_gives_the_same_model(rows, told):
+    ask = ["fit", rows, "-t", "income", "-m", "f1", "--drop", "note", "-q", "--seed", 3, "--run"]
+    for name in ("a", "b"):
+        assert told(*ask, name) == (0, "", "")
+    one, two = (load_model(f"{name}/model.skops").estimator for name in ("a", "b"))
+    np.testing.assert_array_equal(one.coef_, two.coef_)

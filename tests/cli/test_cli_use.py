@@ -1,0 +1,115 @@
+"""What is done with a saved model: predict, evaluate, explain, report, compare."""
+
+import json
+import os
+
+import numpy as np
+import pandas as pd
+import pytest
+import skops.io
+from sklearn.metrics import f1_score, roc_auc_score
+from sklearn.preprocessing import FunctionTransformer
+
+from anymetric.cli.models import load_model
+
+from .conftest import ASK, people
+
+
+def test_predictions_are_in_the_order_of_the_file(done, told, tmp_path):
+    people(50, seed=3).to_csv(tmp_path / "new.csv", index=False)
+    code, _out, err = told(
+        "predict", done.model, tmp_path / "new.csv", "--keep", "id", "-o", tmp_path / "s.parquet"
+    )
+    assert code == 0, err
+    found = pd.read_parquet(tmp_path / "s.parquet")
+    assert found["id"].tolist() == list(range(50))
+    assert ((found["score"] > 0) == (found["prediction"] == "low")).all()
+
+
+def test_new_words_extra_columns_and_gaps_are_taken(done, told, tmp_path):
+    new = people(5, seed=3).drop(columns=["income", "id"]).assign(other=1)
+    new["city"], new["age"], new["note"] = ["Oslo", None, "a,b", "Ålesund", "Oslo"], None, None
+    new.to_csv(tmp_path / "new.csv", index=False)
+    code, out, err = told("predict", done.model, tmp_path / "new.csv", "--json")
+    assert code == 0, err
+    assert json.loads(out)["rows"] == 5
+    assert "column 'city' has 2 values that training never saw: 'Oslo', 'Ålesund'" in err
+
+
+def test_one_row_is_enough_to_predict(done, told, tmp_path):
+    people(1, seed=3).to_csv(tmp_path / "new.csv", index=False)
+    code, out, err = told("predict", done.model, tmp_path / "new.csv")
+    assert code == 0, err
+    assert out.splitlines()[0] == "score,prediction"
+    assert len(out.splitlines()) == 2
+
+
+def test_evaluate_agrees_with_scikit_learn(done, told, tmp_path):
+    table = people(200, seed=4)
+    table.to_csv(tmp_path / "new.csv", index=False)
+    code, out, err = told(
+        "evaluate", done.model, tmp_path / "new.csv", "-m", "f1", "-m", "roc_auc", "--json"
+    )
+    assert code == 0, err
+    f1, auc = json.loads(out)["metrics"]
+    model = load_model(done.model)
+    scores, truth = model.scores(table), table["income"] == "low"
+    assert f1["value"] == pytest.approx(f1_score(truth, scores > 0))
+    assert auc["value"] == pytest.approx(roc_auc_score(truth, scores))
+    women = (table["sex"] == "Female").to_numpy()
+    assert f1["groups"]["Female"] == pytest.approx(f1_score(truth[women], scores[women] > 0))
+    assert sum(f1["confusion"].values()) == 200
+    assert f1["error"] > 0.0
+
+
+def test_explain_names_every_coefficient_and_slice(done, told):
+    code, out, err = told("explain", done.model, "--json")
+    assert code == 0, err
+    found = json.loads(out)
+    model = load_model(done.model)
+    assert len(found["coefficients"]) == model.estimator.coef_.size
+    assert "income = low, sex = Male" in found["slices"]
+    assert sum(found["slices"].values()) == pytest.approx(1.0)
+    assert {"age", "age missing", "city=Zürich"} <= set(found["coefficients"])
+    assert found["coefficients"]["age"] < 0.0  # the positive label is `low`
+    code, out, err = told("explain", done.model, "--top", 3)
+    assert "The 3 largest of" in out
+
+
+def test_the_page_can_be_written_again(done, told, tmp_path):
+    code, out, err = told("report", done.folder, "--out", tmp_path / "again.html")
+    assert code == 0, err
+    assert "macro_f1" in (tmp_path / "again.html").read_text()
+    assert out == f"The page: {tmp_path / 'again.html'}\n"
+
+
+def test_a_type_that_is_not_ours_is_refused_by_name(told, tmp_path):
+    skops.io.dump(FunctionTransformer(os.system), tmp_path / "bad.skops")
+    people(5).to_csv(tmp_path / "new.csv", index=False)
+    code, _out, err = told("predict", tmp_path / "bad.skops", tmp_path / "new.csv")
+    assert code == 2
+    assert "posix.system" in err
+    assert len(err.splitlines()) == 1
+
+
+def test_a_file_that_is_no_model_is_refused(told, tmp_path):
+    people(5).to_csv(tmp_path / "new.csv", index=False)
+    skops.io.dump({"a": 1}, tmp_path / "other.skops")
+    for name in ("new.csv", "other.skops"):
+        code, _out, err = told("predict", tmp_path / name, tmp_path / "new.csv")
+        assert code == 2
+        assert "`anymetric fit` saved" in err
+
+
+def test_comparisons_are_paired_over_the_splits(rows, told):
+    ask = [*ASK[:-2], "--drop", "note", "--folds", 3, "--only", "balanced", "-o", "all.csv"]
+    code, out, err = told("compare", rows, *ask, "--json")
+    assert code == 0, err
+    found = {row["name"]: row for row in json.loads(out)["methods"]}
+    values = pd.read_csv("all.csv").pivot(index="split", columns="method", values="value")
+    lead = values["anymetric"] - values["balanced"]
+    assert found["balanced"]["lead"] == pytest.approx(lead.mean())
+    # Nadeau and Bengio: the variance counts that training sets overlap.
+    error = np.sqrt((1 / 3 + 1 / 2) * lead.var())
+    assert found["balanced"]["lead_error"] == pytest.approx(error, rel=0.02)
+    assert found["balanced"]["rank"] + found["anymetric"]["rank"] == pytest.approx(3.0)

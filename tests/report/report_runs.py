@@ -1,0 +1,89 @@
+"""Runs that the tests of the page share, each gathered once."""
+
+from functools import cache
+
+import numpy as np
+from sklearn.datasets import make_classification, make_regression
+from sklearn.linear_model import LinearRegression
+
+from anymetric import MetricClassifier, MetricRanker, MetricRegressor
+from anymetric.baselines import LogisticBaseline, PostShift
+from anymetric.report import gather
+
+HOSTILE = "<script>alert(1)</script>"
+QUOTED = "\"'><img src=x onerror=alert(2)>"
+LONG = "a name that goes on and on " * 6
+
+
+def rows(n=600, seed=0):
+    """Rows of two classes with a group and an amount; the last half is for judging."""
+    X, y = make_classification(n, 6, weights=[0.7], flip_y=0.1, random_state=seed)
+    rng = np.random.default_rng(seed)
+    return X, y, rng.choice(["F", "M"], n), rng.exponential(10.0, n)
+
+
+def profit(y_true, y_pred, amount):
+    """Money kept."""
+    return float(np.sum(amount * (y_true == 1) * (y_pred == 1)) - 3.0 * np.sum(y_pred == 1))
+
+
+def classifier(metric="macro_f1", **settings):
+    """A fitted classifier, two rivals, and the rows that none of them saw."""
+    X, y, groups, _ = rows()
+    h = len(y) // 2
+    fit = {"X": X[:h], "y": y[:h], "groups": groups[:h]}
+    ours = MetricClassifier(metric, random_state=0, **settings).fit(**fit)
+    rivals = {
+        "logistic": LogisticBaseline(metric, random_state=0).fit(**fit),
+        "post-shift": PostShift(metric, random_state=0).fit(**fit),
+    }
+    return ours, rivals, X[h:], y[h:], groups[h:]
+
+
+def many_groups(n, count):
+    return np.array([f"{HOSTILE} {k % count} {LONG if k % 7 == 0 else ''}" for k in range(n)])
+
+
+@cache
+def made(kind):
+    """Return the run of one kind."""
+    if kind == "auto":
+        ours, rivals, X, y, groups = classifier()
+        asked = {"target": "income", "group": "sex", "command": "anymetric fit a.csv"}
+        return gather(ours, X, y, baselines=rivals, groups=groups, asked=asked)
+    if kind == "descent":
+        ours, rivals, X, y, groups = classifier("gmean", method="descent", max_metric_calls=900)
+        return gather(ours, X, y, baselines=rivals, groups=groups)
+    if kind == "alone":
+        ours, _, X, y, groups = classifier("f1")
+        return gather(ours, X, y, groups=np.repeat("all", len(y)))
+    if kind == "hostile":
+        ours, rivals, X, y, _ = classifier("gmean")
+        called = dict.fromkeys(("target", "groups", "source"), HOSTILE)
+        return gather(
+            ours,
+            X,
+            y,
+            baselines={QUOTED + LONG: rivals["post-shift"], HOSTILE: rivals["logistic"]},
+            groups=many_groups(len(y), 50),
+            asked={HOSTILE: QUOTED, "command": ["anymetric", HOSTILE], "empty": float("nan")},
+            rows=HOSTILE,
+            feature_names=[HOSTILE + LONG, QUOTED, *"abcd"],
+            names=called,
+        )
+    if kind == "profit":
+        X, y, _, amount = rows()
+        ours = MetricClassifier(profit, greater_is_better=True, random_state=0)
+        ours.fit(X[:300], y[:300], side={"amount": amount[:300]})
+        return gather(ours, X[300:], y[300:], side={"amount": amount[300:]})
+    if kind == "ranker":
+        X, y, groups, _ = rows()
+        ours = MetricRanker("average_precision", random_state=0).fit(X[:300], y[:300])
+        return gather(ours, X[300:], y[300:], groups=groups[300:])
+    X, y = make_regression(400, 5, noise=20.0, random_state=0)
+    ours = MetricRegressor("median_absolute_error", random_state=0).fit(X[:200], y[:200])
+    squares = LinearRegression().fit(X[:200], y[:200])
+    return gather(ours, X[200:], y[200:], baselines={"least squares": squares})
+
+
+KINDS = ("auto", "descent", "alone", "hostile", "profit", "ranker", "regressor")

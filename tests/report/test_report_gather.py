@@ -1,0 +1,190 @@
+"""What is gathered is right: oracles outside us for every number that a page shows."""
+
+import numpy as np
+import pytest
+from report_runs import classifier, made, profit, rows
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import confusion_matrix, f1_score, precision_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from anymetric import MetricClassifier
+from anymetric.data import Data
+from anymetric.metrics import as_metric
+from anymetric.report import gather
+from anymetric.report import sample as sample_module
+from anymetric.report.sample import Sample
+
+
+def test_values_are_the_estimators_own_scores():
+    ours, rivals, X, y, groups = classifier()
+    run = gather(ours, X, y, baselines=rivals, groups=groups)
+    models = {"anymetric": ours, **rivals}
+    assert [m["name"] for m in run.methods] == list(models)
+    for method in run.methods:
+        score = models[method["name"]].score(X, y, groups=groups)
+        assert method["value"] == pytest.approx(score)
+        assert method["lead"] == pytest.approx(run.methods[0]["value"] - score)
+
+
+def test_a_lead_is_positive_where_lower_is_better():
+    run = made("regressor")
+    ours, other = run.methods
+    assert other["lead"] == pytest.approx(other["value"] - ours["value"])
+
+
+@pytest.mark.parametrize("called", [False, True], ids=["ready-made", "function"])
+def test_the_standard_error_of_accuracy_is_the_binomial_one(called):
+    rng = np.random.default_rng(0)
+    n, p = 500, 0.8
+    y = rng.choice([-1.0, 1.0], n)
+    wrong = rng.random(n) > p
+    accuracy = as_metric(lambda y_true, y_pred: np.mean(y_true == y_pred), greater_is_better=True)
+    metric = accuracy if called else as_metric("accuracy")
+    scores = {"a": np.where(wrong, -y, y), "same": np.where(wrong, -y, y)}
+    sample = Sample(metric, Data(np.zeros((n, 1)), y), (0, 1), scores)
+    replicates = sample.replicates(400, rng)
+    exact = np.sqrt(np.mean(wrong) * (1 - np.mean(wrong)) / n)
+    assert replicates[:, 0].std() == pytest.approx(exact, rel=0.2)
+    assert np.ptp(replicates[:, 0] - replicates[:, 1]) == 0.0
+
+
+def test_a_model_has_no_lead_over_itself():
+    ours, _, X, y, groups = classifier()
+    run = gather(ours, X, y, baselines={"itself": ours}, groups=groups)
+    assert (run.methods[1]["lead"], run.methods[1]["lead_error"]) == (0.0, 0.0)
+
+
+def test_the_confusion_matrix_is_scikit_learns():
+    ours, _, X, y, groups = classifier()
+    found = gather(ours, X, y, groups=groups).confusion[0]
+    (tn, fp), (fn, tp) = confusion_matrix(y, ours.predict(X))
+    assert [found[k] for k in ("tn", "fp", "fn", "tp")] == [tn, fp, fn, tp]
+
+
+def test_the_metric_by_group_is_that_of_the_groups_rows():
+    ours, _, X, y, groups = classifier()
+    for row in gather(ours, X, y, groups=groups).groups["rows"]:
+        chosen = groups == row["group"]
+        said = ours.predict(X[chosen])
+        assert row["n"] == chosen.sum()
+        assert row["value"] == pytest.approx(f1_score(y[chosen], said))
+        assert row["precision"] == pytest.approx(precision_score(y[chosen], said))
+        assert row["selected"] == pytest.approx(np.mean(said))
+
+
+def test_the_threshold_curve_is_the_metric_at_each_share_of_flagged_rows():
+    ours, _, X, y, _ = classifier("f1")
+    (line,) = gather(ours, X, y).curves["lines"]
+    order = np.argsort(-ours.decision_function(X))
+    for share, value in zip(line["x"][1::20], line["y"][1::20], strict=True):
+        said = np.zeros(len(y))
+        said[order[: round(share * len(y))]] = 1
+        assert value == pytest.approx(f1_score(y, said))
+    assert line["own"] == pytest.approx([ours.predict(X).mean(), f1_score(y, ours.predict(X))])
+
+
+def test_a_list_ends_with_every_row_taken():
+    run = made("ranker")
+    (line,) = run.curves["lines"]
+    assert line["x"][-1] == line["recall"][-1] == 1.0
+    assert line["y"][-1] == pytest.approx(run.sample["positives"] / run.sample["n"])
+
+
+def test_the_median_error_lies_on_the_curve_of_errors():
+    run = made("regressor")
+    for method, line in zip(run.methods, run.curves["lines"], strict=True):
+        assert line["y"][line["x"].index(0.5)] == pytest.approx(method["value"])
+
+
+@pytest.mark.parametrize(
+    ("kind", "absent"),
+    [
+        ("auto", ()),
+        ("alone", ()),
+        ("profit", ("groups",)),
+        ("ranker", ("confusion",)),
+        ("regressor", ("confusion", "groups")),
+    ],
+)
+def test_what_makes_no_sense_is_left_out(kind, absent):
+    run = made(kind)
+    parts = ("course", "worth", "confusion", "groups", "curves", "coefficients")
+    assert [part for part in parts if not getattr(run, part)] == list(absent)
+
+
+def test_a_sum_over_rows_promises_nothing():
+    assert made("profit").methods[0]["optimism"] is None
+    assert made("alone").methods[0]["optimism"] is not None
+
+
+def test_the_chosen_turn_is_the_models_own():
+    for kind in ("auto", "descent"):
+        course = made(kind).course
+        assert course["turns"][course["chosen"]]["value"] == pytest.approx(course["value"])
+
+
+def test_votes_sum_to_one():
+    turns = made("auto").course["turns"]
+    assert sum(turn["votes"] or 0.0 for turn in turns) == pytest.approx(1.0)
+
+
+def test_slices_are_called_as_the_user_calls_them():
+    labels = [one["label"] for one in made("auto").worth["slices"]]
+    assert labels[0] == "income = 0, sex = F"
+
+
+def test_rows_of_a_source_of_noise_count_for_little():
+    X, y, _, _ = rows(1200)
+    source = np.where(np.arange(800) % 2, "B", "A")
+    noisy = y[:800].copy()
+    noisy[source == "B"] = 1 - noisy[source == "B"]
+    clf = MetricClassifier("f1", random_state=0)
+    clf.fit(X[:800], noisy, source=source, X_val=X[800:1000], y_val=y[800:1000])
+    said = gather(clf, X[1000:], y[1000:], names={"source": "vendor"}).worth["says"]
+    assert any(line.startswith("Rows of vendor B") and "count for" in line for line in said)
+
+
+def test_pipelines_and_plain_scikit_learn_models_are_welcome():
+    X, y, _, _ = rows()
+    pipe = make_pipeline(StandardScaler(), MetricClassifier("f1", random_state=0))
+    pipe.fit(X[:300], y[:300])
+    plain = LogisticRegression().fit(X[:300], y[:300])
+    run = gather(pipe, X[300:], y[300:], baselines={"plain": plain})
+    assert run.methods[0]["value"] == pytest.approx(f1_score(y[300:], pipe.predict(X[300:])))
+    assert run.methods[1]["value"] == pytest.approx(f1_score(y[300:], plain.predict(X[300:])))
+
+
+def test_a_metric_without_an_answer_is_none_and_no_more():
+    def moody(y_true, y_pred):
+        return np.mean(y_true == y_pred) if y_pred.any() else np.nan
+
+    X, y, _, _ = rows()
+    ours = MetricClassifier(moody, greater_is_better=True, random_state=0).fit(X[:300], y[:300])
+    silent = LogisticRegression().fit(X[:300], y[:300])
+    silent.intercept_ -= 100.0
+    run = gather(ours, X[300:], y[300:], baselines={"silent": silent})
+    assert run.methods[1]["value"] is None
+    assert run.methods[0]["value"] is not None
+
+
+def test_a_slow_metric_has_no_error_bars(monkeypatch):
+    monkeypatch.setattr(sample_module, "SECONDS", 0.0)
+    X, y, _, amount = rows()
+    ours = MetricClassifier(profit, greater_is_better=True, random_state=0)
+    ours.fit(X[:300], y[:300], side={"amount": amount[:300]})
+    run = gather(ours, X[300:], y[300:], side={"amount": amount[300:]})
+    assert run.methods[0]["error"] is None
+    assert run.made["replicates"] == 0
+
+
+def test_a_baseline_of_our_name_is_refused():
+    ours, _, X, y, groups = classifier()
+    with pytest.raises(ValueError, match="rename it"):
+        gather(ours, X, y, baselines={"anymetric": ours}, groups=groups)
+
+
+def test_the_same_seed_gathers_the_same_run():
+    ours, rivals, X, y, groups = classifier()
+    one, two = (gather(ours, X, y, baselines=rivals, groups=groups) for _ in range(2))
+    assert (one.methods, one.groups, one.diagnosis) == (two.methods, two.groups, two.diagnosis)

@@ -1,0 +1,497 @@
+"""Rankings by query: metrics and surrogates within queries, and the ranker that takes them."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn import config_context
+from sklearn.base import clone
+from sklearn.metrics import average_precision_score, ndcg_score
+from sklearn.model_selection import GridSearchCV, GroupKFold
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from anymetric import Descent, GaussNewton, MetricRanker, Subspace, scorer
+from anymetric.auto.kitchens import QueryKitchen
+from anymetric.auto.queries import AutoByQuery, QueryJury
+from anymetric.blocks import Queries
+from anymetric.data import Data
+from anymetric.ledger import Ledger
+from anymetric.metrics import (
+    NDCG,
+    PrecisionAtK,
+    QueryAveragePrecision,
+    QueryPrecisionAtK,
+    ReciprocalRank,
+    as_metric,
+    by_query,
+)
+from anymetric.problem import Problem
+from anymetric.surrogates import (
+    AveragePrecisionAtK,
+    ByQuery,
+    Pairwise,
+    PrecisionAtRecall,
+    Sliced,
+    Softmax,
+    bind,
+)
+from anymetric.surrogates.pairs import BoundPairs
+
+METRICS = [
+    NDCG(3),
+    NDCG(None),
+    NDCG(5, gain="linear"),
+    QueryPrecisionAtK(3),
+    QueryPrecisionAtK(2, relevant=2),
+    ReciprocalRank(),
+    ReciprocalRank(2),
+    QueryAveragePrecision(),
+]
+SURROGATES = [
+    Pairwise("logistic"),
+    Pairwise("logistic", gains=True),
+    Pairwise("hinge"),
+    Softmax(),
+    ByQuery(AveragePrecisionAtK(1)),
+    ByQuery(AveragePrecisionAtK(3)),
+    ByQuery(AveragePrecisionAtK()),
+    ByQuery(AveragePrecisionAtK(2), relevant=2),
+    ByQuery(PrecisionAtRecall(0.5)),
+    ByQuery(PrecisionAtRecall(0.25, smoothing=0.3), relevant=2),
+]
+
+
+def ids(parts):
+    return [f"{part.name} {k}" for k, part in enumerate(parts)]
+
+
+def sample(seed=0, n=90, queries=9, grades=4):
+    """Rows of queries of uneven sizes, in no order; one query has nothing relevant."""
+    rng = np.random.default_rng(seed)
+    query = rng.permutation(
+        np.concatenate([np.arange(queries), rng.integers(0, queries, n - queries)])
+    )
+    relevance = rng.integers(0, grades, n).astype(float)
+    relevance[query == 0] = 0.0
+    y = np.where(relevance > 0.0, 1.0, -1.0)
+    X = rng.normal(size=(n, 3)) + 0.5 * relevance[:, np.newaxis]
+    return Data(X, y, side={"query": query, "relevance": relevance})
+
+
+def one_query(metric, scores, relevance):
+    """The metric on one query, by scikit-learn or by a plain loop."""
+    positive = relevance >= (metric.relevant or 1.0) if metric.name[:4] != "ndcg" else None
+    if positive is None:
+        gain = relevance if metric.gain == "linear" else 2.0**relevance - 1.0
+        if len(gain) == 1:  # scikit-learn refuses a single row
+            return 1.0
+        return ndcg_score(gain[np.newaxis], scores[np.newaxis], k=metric.k)
+    if isinstance(metric, QueryAveragePrecision):
+        return average_precision_score(positive, scores)
+    k = min(metric.k or len(scores), len(scores))
+    if isinstance(metric, QueryPrecisionAtK):
+        total = 0.0
+        for i in range(len(scores)):
+            above, tied = np.sum(scores > scores[i]), np.sum(scores == scores[i])
+            total += positive[i] * np.clip((k - above) / tied, 0.0, 1.0)
+        return total / k
+    best = scores[positive].max()
+    place = np.sum(scores > best) + np.sum((scores == best) & ~positive) + 1
+    return 1.0 / place if place <= (metric.k or place) else 0.0
+
+
+@pytest.mark.parametrize("ties", [False, True], ids=["distinct", "tied"])
+@pytest.mark.parametrize("metric", METRICS, ids=ids(METRICS))
+def test_a_metric_is_the_mean_over_the_queries_that_have_a_relevant_row(metric, ties):
+    data = sample()
+    query, relevance = data.side["query"], data.side["relevance"]
+    scores = np.random.default_rng(1).normal(size=(len(data), 3))
+    scores = scores.round(0) if ties else scores
+    wanted = []
+    for name in np.unique(query):
+        rows = query == name
+        if np.any(relevance[rows] >= (metric.relevant or 1.0)):
+            wanted.append([one_query(metric, s[rows], relevance[rows]) for s in scores.T])
+    got = metric.bind(data.y, side=data.side).values(scores)
+    np.testing.assert_allclose(got, np.mean(wanted, axis=0), rtol=1e-12)
+
+
+@pytest.mark.parametrize("metric", METRICS, ids=ids(METRICS))
+def test_many_score_vectors_are_judged_as_one_by_one(metric):
+    data = sample(2)
+    scores = np.random.default_rng(0).normal(size=(len(data), 40))
+    bound = metric.bind(data.y, side=data.side)
+    np.testing.assert_allclose(bound.values(scores), [bound.values(s) for s in scores.T])
+    assert bound.values(data.side["relevance"]) >= bound.values(scores).max()
+
+
+@pytest.mark.parametrize("metric", METRICS, ids=ids(METRICS))
+def test_a_query_of_weight_two_counts_twice_and_rows_without_weight_are_not_there(metric):
+    data = sample(3)
+    query = data.side["query"]
+    scores = np.random.default_rng(0).normal(size=len(data))
+    twice = np.concatenate([np.arange(len(data)), np.flatnonzero(query == 4)])
+    side = {name: column[twice] for name, column in data.side.items()}
+    side["query"] = np.where(np.arange(len(twice)) < len(data), side["query"], 99)
+    heavy = metric.bind(data.y, side=data.side, weights=1.0 + (query == 4)).values(scores)
+    assert heavy == pytest.approx(metric.bind(data.y[twice], side=side).values(scores[twice]))
+    gone = np.arange(len(data)) % 7 == 0
+    left = data.take(np.flatnonzero(~gone))
+    without = metric.bind(data.y, side=data.side, weights=(~gone).astype(float)).values(scores)
+    assert without == pytest.approx(metric.bind(left.y, side=left.side).values(scores[~gone]))
+
+
+def test_without_grades_positive_rows_have_relevance_one():
+    data = sample(4)
+    graded = {**data.side, "relevance": (data.y > 0.0).astype(float)}
+    scores = np.random.default_rng(0).normal(size=len(data))
+    plain = NDCG(5).bind(data.y, side={"query": data.side["query"]}).values(scores)
+    assert plain == NDCG(5).bind(data.y, side=graded).values(scores)
+
+
+@pytest.mark.parametrize(
+    ("name", "metric"),
+    [
+        ("ndcg@5", NDCG(5)),
+        ("ndcg", NDCG(None)),
+        ("mrr", ReciprocalRank()),
+        ("mrr@10", ReciprocalRank(10)),
+        ("map", QueryAveragePrecision()),
+        ("query_precision@5", QueryPrecisionAtK(5)),
+    ],
+)
+def test_names_mean_metrics_by_query(name, metric):
+    assert as_metric(name) == metric
+    assert metric.name == name
+    assert by_query(metric) is metric
+
+
+@pytest.mark.parametrize(
+    ("metric", "change", "message"),
+    [
+        (NDCG(5), {"relevance": -1.0}, "0 or more; got -1"),
+        (NDCG(5), {"relevance": 99.0}, "relevance of 99"),
+        (QueryPrecisionAtK(5, relevant=9), {}, "none of the 9 queries has one"),
+    ],
+)
+def test_a_metric_says_what_it_cannot_use(metric, change, message):
+    data = sample()
+    side = {**data.side, **{name: np.full(len(data), value) for name, value in change.items()}}
+    with pytest.raises(ValueError, match=message):
+        metric.bind(data.y, side=side)
+
+
+def test_a_score_that_is_no_number_is_told():
+    data = sample()
+    scores = np.where(np.arange(len(data)) == 3, np.nan, 0.0)
+    with pytest.raises(RuntimeError, match="ndcg@5"):
+        NDCG(5).bind(data.y, side=data.side).values(scores)
+
+
+def by_hand(surrogate, data, scores):
+    """A surrogate by a loop over queries and pairs."""
+    relevance, query = data.side["relevance"], data.side["query"]
+    level = getattr(surrogate, "relevant", None) or 1.0
+    found = []
+    for name in np.unique(query):
+        s, r = scores[query == name], relevance[query == name]
+        classes = np.where(r >= level, 1.0, -1.0)
+        if isinstance(surrogate, ByQuery):
+            if len(np.unique(classes)) == 2:
+                inner = surrogate.inner
+                if isinstance(inner, AveragePrecisionAtK) and inner.k is not None:
+                    inner = AveragePrecisionAtK(min(inner.k, int(np.sum(classes > 0))))
+                found.append(inner.bind(Data(np.zeros((len(s), 1)), classes)).values(s)[0])
+            continue
+        if len(np.unique(r)) == 1:
+            continue
+        if isinstance(surrogate, Softmax):
+            t = (2.0**r - 1.0) / np.sum(2.0**r - 1.0)
+            p = np.exp(s) / np.exp(s).sum()
+            found.append(sum(a * np.log(a / b) for a, b in zip(t, p, strict=True) if a > 0.0))
+            continue
+        margins = s[:, np.newaxis] - s
+        weights = np.where(r[:, np.newaxis] > r, 1.0, 0.0)
+        if surrogate.gains:
+            weights *= 2.0 ** r[:, np.newaxis] - 2.0**r
+        hinge = surrogate.loss == "hinge"
+        losses = np.maximum(0.0, 1.0 - margins) if hinge else np.log1p(np.exp(-margins))
+        found.append(np.sum(weights * losses) / weights.sum())
+    return np.mean(found)
+
+
+@pytest.mark.parametrize("surrogate", SURROGATES, ids=ids(SURROGATES))
+def test_a_surrogate_is_the_mean_over_the_queries_of_a_plain_loop(surrogate):
+    data = sample(5)
+    scores = np.random.default_rng(0).normal(size=(len(data), 4))
+    got = surrogate.bind(data).values(scores)
+    assert got.shape == (4, 1)
+    np.testing.assert_allclose(got[:, 0], [by_hand(surrogate, data, s) for s in scores.T])
+    np.testing.assert_allclose(surrogate.bind(data).values(scores[:, 0]), got[0])
+
+
+@pytest.mark.parametrize("surrogate", SURROGATES, ids=ids(SURROGATES))
+def test_slopes_are_finite_differences(surrogate):
+    data = sample(6, n=50, queries=6)
+    bound = surrogate.bind(data)
+    scores = np.random.default_rng(0).normal(size=len(data))
+    steps = 1e-6 * np.eye(len(data))
+    up, down = (bound.values(scores[:, np.newaxis] + sign * steps)[:, 0] for sign in (1, -1))
+    np.testing.assert_allclose(bound.slopes(scores).toarray()[0], (up - down) / 2e-6, atol=1e-7)
+
+
+@pytest.mark.parametrize("gains", [False, True])
+@pytest.mark.parametrize("spread", [0.1, 10.0, 300.0])
+def test_the_product_of_odds_is_the_sum_of_logistic_losses(spread, gains):
+    data = sample(9, n=400, queries=5)
+    fast = Pairwise("logistic", gains=gains).bind(data)
+    slow = BoundPairs(fast.loss, fast.better, fast.worse, fast.weights, fast.n)
+    scores = spread * np.random.default_rng(0).normal(size=(len(data), 3))
+    np.testing.assert_allclose(fast.values(scores), slow.values(scores), rtol=1e-12)
+    one = scores[:, 0]
+    np.testing.assert_allclose(
+        fast.slopes(one).toarray(), slow.slopes(one).toarray(), rtol=1e-9, atol=1e-15
+    )
+
+
+@pytest.mark.parametrize("surrogate", SURROGATES[:8], ids=ids(SURROGATES[:8]))
+def test_surrogates_but_the_quantile_are_convex_and_never_negative(surrogate):
+    data = sample(7)
+    bound = surrogate.bind(data)
+    rng = np.random.default_rng(0)
+    one, two = rng.normal(size=(2, len(data), 20))
+    middle = bound.values(0.3 * one + 0.7 * two)
+    assert np.all(middle <= 0.3 * bound.values(one) + 0.7 * bound.values(two) + 1e-12)
+    assert middle.min() >= 0.0
+
+
+SHIFTED = [*SURROGATES, *METRICS]
+
+
+@settings(max_examples=15, deadline=None)
+@given(seed=st.integers(0, 10**6), part=st.sampled_from(SHIFTED))
+def test_neither_the_order_of_rows_nor_names_of_queries_nor_a_constant_each_matters(seed, part):
+    data = sample(seed % 1000)
+    rng = np.random.default_rng(seed)
+    scores = rng.normal(size=len(data))
+    order = rng.permutation(len(data))
+    other = data.take(order)
+    renamed = np.array([f"q{(7 * name) % 9}" for name in other.side["query"]])
+    moved = Data(other.X, other.y, side={**other.side, "query": renamed})
+    constants = rng.normal(size=9)[other.side["query"]]
+
+    def value(rows, s):
+        if hasattr(part, "greater_is_better"):
+            return part.bind(rows.y, side=rows.side).values(s)
+        return part.bind(rows).values(s)[0]
+
+    assert value(moved, scores[order] + constants) == pytest.approx(value(data, scores), abs=1e-9)
+
+
+@pytest.mark.parametrize("surrogate", SURROGATES, ids=ids(SURROGATES))
+def test_queries_without_a_difference_are_an_error(surrogate):
+    data = Data(np.zeros((4, 1)), np.ones(4), side={"query": np.array([1, 1, 2, 2])})
+    with pytest.raises(ValueError, match="none of the 2 queries"):
+        surrogate.bind(data)
+    with pytest.raises(ValueError, match="need the column"):
+        bind(surrogate, Data(np.zeros((4, 1)), np.ones(4)))
+
+
+def test_wrong_parts_are_refused():
+    with pytest.raises(ValueError, match="loss of margins"):
+        Pairwise("squared")
+    with pytest.raises(TypeError, match="Pairwise and Softmax are by query of themselves"):
+        ByQuery(Sliced("hinge"))
+
+
+def test_too_many_pairs_are_told_before_they_are_made(monkeypatch):
+    monkeypatch.setattr("anymetric.surrogates.pairs.MOST_PAIRS", 10)
+    with pytest.raises(ValueError, match="Softmax"):
+        Pairwise().bind(sample())
+
+
+def test_blocks_hold_every_row_of_a_query_once():
+    column = np.random.default_rng(0).zipf(1.5, 500) % 50
+    queries = Queries.of(column)
+    blocks = queries.blocks(np.ones(len(queries), dtype=bool))
+    rows = np.concatenate([block.rows[block.real] for block in blocks])
+    assert sorted(rows.tolist()) == list(range(500))
+    assert sum(block.rows.size for block in blocks) < 1.3 * 500
+    for block in blocks:
+        for line, real, query in zip(block.rows, block.real, block.queries, strict=True):
+            assert set(line[real]) == set(np.flatnonzero(queries.member == query))
+
+
+# The ranker.
+
+
+def ranking(seed=0, queries=40, size=8):
+    """Rows whose relevance a linear function explains within queries, queries far apart."""
+    rng = np.random.default_rng(seed)
+    query = np.repeat(np.arange(queries), size)
+    X = rng.normal(size=(queries * size, 4)) + 5.0 * rng.normal(size=(queries, 1))[query]
+    hidden = X[:, 0] - X[:, 1] + 0.5 * rng.normal(size=len(X))
+    rank = np.argsort(np.argsort(hidden.reshape(queries, size), axis=1), axis=1).ravel()
+    return X, np.maximum(rank - size + 3, 0), query
+
+
+SHORT = Descent(
+    turns=8, gradient=Subspace(m=8), projection=GaussNewton(iterations=5), normalised=True
+)
+DESCENT = MetricRanker("ndcg@3", method=SHORT, random_state=0)
+# Two surrogates: enough where nothing is said of the default ones.
+TWO = [Pairwise(), Softmax()]
+
+
+@pytest.mark.parametrize("metric", ["ndcg@3", "mrr", "precision@2"])
+def test_the_default_learns_the_order_within_queries(metric):
+    X, y, query = ranking()
+    X_new, y_new, query_new = ranking(1)
+    ranker = MetricRanker(metric, random_state=0).fit(X, y, query=query)
+    assert ranker.score(X_new, y_new, query=query_new) > 0.85
+    assert "40 queries judge by turns" in ranker.validation_
+    assert sum(ranker.weights_.values()) == pytest.approx(1.0)
+    assert set(ranker.weights_) == set(ranker.surrogates_)
+
+
+def test_descent_learns_the_order_within_queries():
+    X, y, query = ranking()
+    X_new, y_new, query_new = ranking(1)
+    ranker = clone(DESCENT).fit(X, y, query=query)
+    assert ranker.score(X_new, y_new, query=query_new) > 0.85
+    assert "8 of 40 queries were held out" in ranker.validation_
+
+
+def test_the_combination_is_at_least_the_single_surrogates_on_the_rows_that_judge():
+    X, y, query = ranking(2)
+    X_val, y_val, query_val = ranking(3)
+    given = {"query": query, "X_val": X_val, "y_val": y_val, "query_val": query_val}
+    ours = clone(DESCENT).fit(X, y, **given)
+    single = clone(DESCENT).set_params(surrogates=Pairwise()).fit(X, y, **given)
+    assert ours.cost_ <= single.cost_ + 0.01
+
+
+def test_a_name_means_by_query_where_there_are_queries_and_a_part_never_does():
+    X, y, query = ranking()
+    fitted = [
+        MetricRanker(metric, surrogates=TWO, random_state=0).fit(X, y, query=query)
+        for metric in ("precision@5", "average_precision", PrecisionAtK(5))
+    ]
+    assert [ranker.metric_.name for ranker in fitted] == ["query_precision@5", "map", "precision@5"]
+    assert MetricRanker("precision@5", random_state=0).fit(X, y).metric_ == PrecisionAtK(5)
+
+
+def test_a_function_of_the_users_may_read_the_queries():
+    def best_hit(y_true, y_score, query):
+        firsts = [np.flatnonzero(query == q)[np.argmax(y_score[query == q])] for q in set(query)]
+        return float(np.mean(y_true[firsts]))
+
+    X, y, query = ranking(queries=20)
+    ranker = MetricRanker(best_hit, surrogates=TWO, greater_is_better=True, random_state=0)
+    ranker.fit(X, y, query=query)
+    assert ranker.score(X, y, query=query) > 0.8
+
+
+def test_rows_may_come_in_any_order_and_queries_have_any_name():
+    X, y, query = ranking()
+    order = np.random.default_rng(0).permutation(len(y))
+    names = np.array([f"query {q:03d}" for q in query])
+    ranker = MetricRanker("map", surrogates=TWO, random_state=0)
+    one = clone(ranker).fit(X, y, query=query)
+    two = clone(ranker).fit(X[order], y[order], query=pd.Series(names[order]))
+    np.testing.assert_allclose(one.coef_, two.coef_, rtol=1e-2, atol=1e-3)
+
+
+def test_a_judging_query_never_trains_the_model_that_it_judges():
+    rng = np.random.default_rng(0)
+    _, y, query = ranking(queries=12)
+    random = np.where(rng.random(len(y)) < 0.4, 1.0, -1.0)
+    # More features than rows: a model that saw a row ranks it perfectly.
+    noise = rng.normal(size=(len(y), 300))
+    data = Data(noise, random, side={"query": query})
+    problem = Problem(data, [Pairwise()], as_metric("map"), labels=(0, 1))
+    seen = AutoByQuery().run(Ledger(problem), rng)
+    assert problem.cost(seen.theta) < 0.05
+    assert seen.cost > 0.2
+
+
+def test_the_jury_of_queries_draws_whole_queries():
+    data = sample(8)
+    ledger = Ledger(Problem(data, Pairwise(), NDCG(3), labels=(0, 1)))
+    jury = QueryJury.build(ledger, ledger.problem.judge, 400, np.random.default_rng(0))
+    judged = jury.judge(np.random.default_rng(1).normal(size=len(data)))
+    each = ledger.problem.judge.per_query(np.random.default_rng(1).normal(size=len(data)))[1:]
+    assert judged.replicates.mean() == pytest.approx(judged.cost, abs=0.02)
+    assert judged.replicates.std() == pytest.approx(each.std() / 3.0, rel=0.25)
+
+
+@pytest.mark.parametrize("method", ["auto", SHORT], ids=["auto", "descent"])
+def test_few_queries_judge_the_models_that_they_trained(method):
+    X, y, query = ranking(queries=4)
+    ranker = MetricRanker("map", surrogates=TWO, method=method, random_state=0)
+    ranker.fit(X, y, query=query)
+    assert "too few" in ranker.validation_
+    assert ranker.score(X, y, query=query) > 0.8
+    assert QueryKitchen.few_of(Data(X, np.ones(len(y)), side={"query": query, "relevance": y}))
+
+
+def test_a_budget_of_calls_is_kept():
+    X, y, query = ranking()
+    ranker = MetricRanker("map", max_metric_calls=4, random_state=0).fit(X, y, query=query)
+    assert ranker.n_metric_calls_ <= 4
+    assert ranker.status_.name == "BUDGET"
+
+
+def test_queries_are_routed_through_a_pipeline_and_a_search():
+    X, y, query = ranking()
+    with config_context(enable_metadata_routing=True):
+        ranker = MetricRanker("map", surrogates=[Pairwise()], random_state=0)
+        ranker.set_fit_request(query=True, groups=False)
+        judge = scorer("map").set_score_request(query=True, groups=False)
+        pipe = make_pipeline(StandardScaler(), ranker)
+        grid = {"metricranker__surrogates": [[Pairwise()], [Softmax()]]}
+        folds = GroupKFold(3)
+        search = GridSearchCV(pipe, grid, scoring=judge, cv=folds, error_score="raise")
+        search.fit(X, y, query=query, groups=query)
+    assert search.best_score_ > 0.8
+
+
+def test_a_fitted_ranker_is_pickled_with_its_metric():
+    X, y, query = ranking(queries=15)
+    ranker = clone(DESCENT).fit(X, y, query=query)
+    again = pickle.loads(pickle.dumps(ranker))
+    assert again.score(X, y, query=query) == ranker.score(X, y, query=query)
+
+
+def test_a_ranker_by_query_can_be_diagnosed():
+    X, y, query = ranking(queries=15)
+    found = clone(DESCENT).fit(X, y, query=query).diagnose(X, y, query=query)
+    assert np.isfinite(found.cost)
+    assert "pairwise_logistic" in found.slopes
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"query": [1, 2]}, "query must have one value for each of the 120 rows; got 2"),
+        ({"query": np.full(120, np.nan)}, "query has 120 missing"),
+        ({"query": np.zeros(120), "side": {"query": np.zeros(120)}}, "has a column 'query' too"),
+        ({"query_val": np.zeros(120)}, "query_val was given, query was not"),
+    ],
+)
+def test_wrong_queries_are_told(given, message):
+    X, y, _ = ranking(queries=15)
+    with pytest.raises(ValueError, match=message):
+        MetricRanker("map").fit(X, y, **given)
+
+
+def test_queries_of_the_judging_rows_must_be_given_too():
+    X, y, query = ranking(queries=15)
+    with pytest.raises(ValueError, match="query was given, query_val was not"):
+        MetricRanker("map").fit(X, y, query=query, X_val=X, y_val=y)
+    with pytest.raises(ValueError, match="needs the column"):
+        MetricRanker("map").fit(X, y)
