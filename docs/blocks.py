@@ -101,6 +101,8 @@ def run(what: Shown, space: dict[str, object], page: Path) -> str:
         return run_command(what.code)
     if what.file is not None:
         Path(what.file).write_text(what.code, encoding="utf-8")
+        # Another module of this name may have been imported from another folder.
+        sys.modules.pop(Path(what.file).stem, None)
     printed = io.StringIO()
     # Padding keeps the line numbers of a traceback those of the page.
     code = compile("\n" * (what.line - 1) + what.code, str(page), "exec")
