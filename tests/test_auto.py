@@ -11,10 +11,13 @@ from anymetric.auto.average import agreeing, votes
 from anymetric.auto.calling import CallingJury
 from anymetric.auto.domain import domain_weights
 from anymetric.auto.jury import DecisionJury, replicate_weights
+from anymetric.auto.parts import named
 from anymetric.auto.pool import Kitchen, Recipe
+from anymetric.auto.targets import FLAT, SmoothHinge, moved
 from anymetric.auto.trust import Bench
 from anymetric.data import Data
 from anymetric.datasets import corrupt_features, load_compas, load_simulated, split
+from anymetric.estimators import MetricClassifier
 from anymetric.ledger import Ledger
 from anymetric.losses import as_loss
 from anymetric.metrics import MetricError, Profit, as_metric, metric
@@ -368,3 +371,119 @@ def test_without_an_intercept_no_threshold_is_tuned(name, rng):
     solution = Auto(replicates=5, use_validation=False).run(Ledger(problem), [], rng)
     assert solution.theta.shape == (4,)
     assert solution.cost == pytest.approx(float(problem.cost(solution.theta)))
+
+
+@pytest.mark.parametrize(
+    ("use", "trained"), [("auto", {True, False}), (True, {True}), (False, {False})]
+)
+def test_validation_rows_train_as_the_door_says(use, trained, rng):
+    data = blobs(rng, n=600)
+    kept = {"X_val": data.X[400:], "y_val": data.y[400:]}
+    model = MetricClassifier("f1", use_validation=use, random_state=0)
+    model.fit(data.X[:400], data.y[:400], **kept)
+    names = [c["name"] for c in model.settings_["candidates"] if "walk" not in c["name"]]
+    assert {"valid" in name.replace("like valid", "") for name in names} == trained
+    assert ("validation rows" in model.weights_) <= (use is not False)
+
+
+def test_rows_that_judge_only_are_held_out_where_there_is_one_sample(rng):
+    data = blobs(rng, n=600)
+    by_turns, held_out = (
+        MetricClassifier("f1", use_validation=use, random_state=0).fit(data.X, data.y)
+        for use in ("auto", False)
+    )
+    assert by_turns.validation_ != held_out.validation_
+    assert np.count_nonzero(held_out.sample_weight_) < len(data)
+
+
+def test_sources_are_searched_where_rows_judge_by_turns(rng):
+    """Half of the rows carry random labels; a column says which half."""
+    data = blobs(rng, n=1600)
+    bad = np.arange(1600) < 800
+    y = np.where(bad, rng.permutation(data.y), data.y)
+    source = np.where(bad, "vendor B", "vendor A")
+    model = MetricClassifier("balanced_error", random_state=0).fit(data.X, y, source=source)
+    names = [c["name"] for c in model.settings_["candidates"]]
+    assert {"source vendor A", "source vendor B"} <= set(names)
+    votes = {c["name"]: c["votes"] for c in model.settings_["candidates"]}
+    assert sum(v for name, v in votes.items() if "vendor B" in name) < 0.2
+
+
+def profits(n=4000, **settings):
+    """One feature tells who defaults, another what is at stake: profit asks for both."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, 2))
+    y = (X[:, 0] + 1.5 * rng.normal(size=n) > 1.0).astype(int)
+    amount = np.exp(X[:, 1])
+    method = Auto(replicates=50, clusters=False, **settings)
+    model = MetricClassifier(Profit(tp="amount", flag_cost=0.7), method=method, random_state=0)
+    model.fit(X[:2000], y[:2000], side={"amount": amount[:2000]})
+    return model.score(X[2000:], y[2000:], side={"amount": amount[2000:]})
+
+
+def test_amounts_that_the_metric_reads_weigh_rows():
+    plain = profits(frontier=False, stakes=False)
+    assert profits(frontier=False) > 1.3 * plain
+
+
+def test_slices_by_a_column_that_the_user_names_are_weighed(rng):
+    data = blobs(rng, n=800)
+    region = np.where(rng.random(800) < 0.5, "north", "south")
+    model = MetricClassifier("f1", slices="region", random_state=0)
+    model.fit(data.X, data.y, side={"region": region})
+    assert sum("region=north" in name for name in model.weights_) == 2
+    with pytest.raises(ValueError, match="800 values"):
+        MetricClassifier("f1", slices="x").fit(data.X, data.y, side={"x": data.X[:, 0]})
+
+
+def test_a_users_loss_is_tried_in_a_smooth_form(rng):
+    problem = small_problem(rng, surrogates=per_class("hinge"), n=800)
+    solution = Auto(replicates=20).run(Ledger(problem), [], rng)
+    assert any("smooth_hinge" in c["name"] for c in solution.settings["candidates"])
+
+
+@given(st.floats(-5.0, 5.0), st.floats(0.05, 2.0))
+def test_the_smooth_hinge_is_below_the_hinge_by_half_its_width_at_most(z, width):
+    gap = as_loss("hinge").value([z])[0] - SmoothHinge(width).value([z])[0]
+    assert -1e-9 <= gap <= width / 2 + 1e-9
+    step = 1e-6
+    low, high = SmoothHinge(width).value([z - step, z + step])
+    assert SmoothHinge(width).slope([z])[0] == pytest.approx((high - low) / (2 * step), abs=1e-4)
+
+
+def test_weights_that_lead_nowhere_are_noticed(rng):
+    data = blobs(rng, n=400)
+    train, valid = data.take(np.arange(200)), data.take(np.arange(200, 400))
+    kitchen = Kitchen.build(Linear(), train, valid, as_loss("logistic"), rng)
+    slices = named(Slices("logistic", ("class",)).expand(train), kitchen)
+    one = kitchen.cook(Recipe("plain", train.weights))
+    same = kitchen.cook(Recipe("again", 2.0 * train.weights))
+    other = kitchen.cook(Recipe("balanced", np.where(train.y > 0, 5.0, 1.0)))
+    assert moved(kitchen, slices, one, same) < FLAT < moved(kitchen, slices, one, other)
+
+
+@pytest.mark.parametrize("limit", [60, 200])
+def test_few_calls_reach_nearly_what_many_reach(limit):
+    """A function of the user's, noisy features in one group: gain over post-shift on test."""
+
+    @metric(greater_is_better=True)
+    def macro(y_true, y_pred, groups):
+        f1 = []
+        for group in np.unique(groups):
+            t, p = y_true[groups == group], y_pred[groups == group]
+            f1.append(2 * np.sum(t * p) / max(np.sum(t) + np.sum(p), 1))
+        return np.mean(f1)
+
+    gains = []
+    for seed in range(3):
+        train, valid, test = sample("compas", seed)
+        rng = np.random.default_rng(seed)
+        X = corrupt_features(train.X, train.side["groups"] == "Male", 0.5, rng)
+        train = Data(X, train.y, None, train.side)
+        model = Linear.standardised(train.X)
+        problem = Problem(train, per_class_and_group("logistic"), macro, valid, model, (0, 1))
+        ready = Problem(train, "logistic", as_metric("macro_f1"), valid, model, (0, 1))
+        solution = Auto().run(Ledger(problem, limit), [], np.random.default_rng(seed))
+        assert solution.calls <= limit
+        gains.append(post_shift_cost(ready, test) - cost_on(test, ready, solution))
+    assert np.mean(gains) > 0.005

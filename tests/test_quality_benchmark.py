@@ -2,17 +2,18 @@
 
 import subprocess
 import sys
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from anymetric import baselines
+from anymetric import Auto, baselines
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
+from benchmarks import ablation  # noqa: E402
 from benchmarks.quality import cells, run  # noqa: E402
 from benchmarks.quality.methods import METHODS  # noqa: E402
 from benchmarks.quality.samples import SPOILT_GROUP, bind, groups_of, strata  # noqa: E402
@@ -69,7 +70,7 @@ def test_the_stored_cost_is_that_of_the_estimator_on_the_test_rows(out):
 def test_a_second_run_computes_nothing(out, monkeypatch):
     quality(out)
     before = out.read_bytes()
-    monkeypatch.setattr(cells, "measure", lambda cell: pytest.fail(f"{cell} was computed twice"))
+    monkeypatch.setattr(cells, "measure", lambda cell, _: pytest.fail(f"{cell} computed twice"))
     assert quality(out) == 0
     assert quality(out, "--table") == 0
     assert out.read_bytes() == before
@@ -82,7 +83,7 @@ def test_a_cut_run_goes_on_where_it_was_cut(out, monkeypatch):
     assert len(Store(out).done()) == 3
     computed = []
     measure = cells.measure
-    monkeypatch.setattr(cells, "measure", lambda cell: computed.append(cell) or measure(cell))
+    monkeypatch.setattr(cells, "measure", lambda cell, _: computed.append(cell) or measure(cell))
     assert quality(out) == 0
     assert len(computed) == 1
     assert len(Store(out).done()) == 4
@@ -90,7 +91,8 @@ def test_a_cut_run_goes_on_where_it_was_cut(out, monkeypatch):
 
 def test_again_replaces_rows(out, monkeypatch):
     quality(out)
-    monkeypatch.setattr(cells, "measure", lambda cell: Row(*cell, cost=9.0, value=9.0, seconds=1.0))
+    row = {"cost": 9.0, "value": 9.0, "seconds": 1.0}
+    monkeypatch.setattr(cells, "measure", lambda cell, _: Row(*cell, **row))
     quality(out, "--again")
     assert {row.cost for row in Store(out).rows().values()} == {9.0}
 
@@ -202,3 +204,36 @@ def test_ranks_compare_the_seeds_that_all_linear_methods_have():
     costs = {"logistic": [0.3, 0.9], "post_shift": [0.4]}
     results = Results(hand_made(costs, {"logistic": 1.0, "post_shift": 1.0}))
     assert results.ranks("logistic") == [1.0]
+
+
+def ablated(out, *more):
+    line = ["--tasks", "wine_balanced", "--seeds", "0,1", "--out", str(out), *more]
+    return ablation.main(line)
+
+
+def test_the_ablation_takes_every_ingredient_away_once_and_computes_nothing_twice(
+    out, monkeypatch, capsys
+):
+    assert ablated(out) == 0
+    written = out.with_suffix(".md").read_text(encoding="utf-8")
+    assert all(f"− {name}" in written for name in ablation.REMOVED)
+    monkeypatch.setattr(cells, "measure", lambda cell, _: pytest.fail(f"{cell} computed twice"))
+    assert ablated(out) == 0
+    assert written in capsys.readouterr().out
+
+
+def test_every_switch_of_the_default_is_in_the_ablation():
+    switches = {field.name for field in fields(Auto)} - {"replicates"}
+    assert {name for flags in ablation.REMOVED.values() for name in flags} == switches
+
+
+def test_rises_are_paired_by_seed():
+    """Far apart from seed to seed, the same between methods: only pairing sees the rise."""
+    costs = {0: 0.1, 1: 0.5, 2: 0.9}
+    rows = [Row("wine_balanced", ablation.FULL, s, cost=c) for s, c in costs.items()]
+    name = next(iter(ablation.REMOVED))
+    rises = dict(zip(costs, (0.010, 0.011, 0.012), strict=True))
+    rows += [Row("wine_balanced", name, s, cost=c + rises[s]) for s, c in costs.items()]
+    text = ablation.report(rows)
+    assert "**+0.0110 ± 0.0006**" in text
+    assert "1 / 0" in text

@@ -109,6 +109,7 @@ def f_measure(task: Task) -> bool:
 
 _METHODS = (
     Method("auto", "MetricClassifier", "ours"),
+    Method("auto_judge_only", "MetricClassifier", "ours", settings={"use_validation": False}),
     Method("descent", "MetricClassifier", "ours", settings={"method": "descent"}),
     Method("logistic", "LogisticBaseline"),
     Method("post_shift", "PostShift"),

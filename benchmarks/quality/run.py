@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from joblib import Parallel, delayed
@@ -12,7 +12,7 @@ from joblib import Parallel, delayed
 from anymetric.paper.progress import Progress, chosen, seeds
 
 from .cells import work
-from .methods import METHODS
+from .methods import METHODS, Method
 from .store import Cell, Store
 from .table import report
 from .tasks import TASKS
@@ -70,15 +70,22 @@ def asked_for(tasks: Iterable[str], methods: Iterable[str], numbers: Collection[
     return [Cell(task, method, seed) for seed in numbers for task, method in pairs]
 
 
-def run(cells: list[Cell], store: Store, *, jobs: int = 1, again: bool = False) -> int:
+def run(
+    cells: list[Cell],
+    store: Store,
+    *,
+    jobs: int = 1,
+    again: bool = False,
+    methods: Mapping[str, Method] = METHODS,
+) -> int:
     """Work through the cells that are not done; return how many failed."""
-    absent = sorted({cell.method for cell in cells if METHODS[cell.method].missing})
+    absent = sorted({cell.method for cell in cells if methods[cell.method].missing})
     for method in absent:
-        print(f"{method} is left out: {METHODS[method].needs} is not here.", file=sys.stderr)
+        print(f"{method} is left out: {methods[method].needs} is not here.", file=sys.stderr)
     done = set() if again else store.done()
     todo = [cell for cell in cells if cell not in done and cell.method not in absent]
     progress = Progress(todo, store.rows().values(), jobs)
     pool = Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)
-    for row in pool(delayed(work)(cell, store, again) for cell in todo):
+    for row in pool(delayed(work)(cell, store, again, methods) for cell in todo):
         progress.tell(row)
     return progress.failed

@@ -33,6 +33,7 @@ from anymetric.auto.pool import Candidate, Kitchen, Recipe, in_faster_form, near
 from anymetric.auto.pooled import Pooled
 from anymetric.auto.queries import AutoByQuery, ranks_by_query
 from anymetric.auto.recipes import (
+    STRENGTHS,
     classifier_recipes,
     cluster_recipes,
     few_recipes,
@@ -81,6 +82,14 @@ class Auto:
         Whether to average by votes; otherwise the best candidate on average wins.
     domain : bool
         Whether to weight training rows by how much they look like the judging rows.
+    discovered : bool
+        Whether to walk along slices that a tree finds, too.
+    stakes : bool
+        Whether to weight rows by the amounts that the metric reads.
+    thresholds : bool
+        Whether each candidate is judged at its best threshold, or at zero.
+    strengths : tuple of float
+        Ridges to try, in units of one effective row.
 
     Examples
     --------
@@ -106,6 +115,10 @@ class Auto:
     frontier: bool = True
     averaged: bool = True
     domain: bool = True
+    discovered: bool = True
+    stakes: bool = True
+    thresholds: bool = True
+    strengths: tuple[float, ...] = STRENGTHS
 
     @property
     def cross_fits(self) -> bool:
@@ -171,12 +184,12 @@ class Auto:
         n = len(problem.valid)
         weights = np.ones((n, 1)) if few(problem) else replicate_weights(n, self.replicates, rng)
         if isinstance(problem.metric, DecisionMetric) and problem.model.intercept:
-            return kitchen, CountedJury(
-                DecisionJury.build(problem.metric, problem.valid, weights), ledger
-            )
+            jury = DecisionJury.build(problem.metric, problem.valid, weights)
+            return kitchen, CountedJury(replace(jury, moves=self.thresholds), ledger)
         thresholds, replicates = affordable(ledger.max_calls)
         brief = (thresholds, replicates) != CALLS
-        return kitchen, CallingJury.build(ledger, weights[:, :replicates], thresholds, brief)
+        called = CallingJury.build(ledger, weights[:, :replicates], thresholds, brief)
+        return kitchen, replace(called, moves=self.thresholds)
 
     def _domain(self, problem: Problem, kitchen: Kitchen) -> Floats64 | None:
         """Return how much each training row looks like the judging rows; None if they are one."""
@@ -220,9 +233,10 @@ class Auto:
         if problem.labels is None:
             yield from regressor_recipes(kitchen, domain, use)
             return
-        yield from classifier_recipes(kitchen, domain, use)
+        yield from classifier_recipes(kitchen, domain, use, self.strengths)
         yield from source_recipes(kitchen)
-        yield from stake_recipes(kitchen, problem.metric.needs)
+        if self.stakes:
+            yield from stake_recipes(kitchen, problem.metric.needs)
         if self.clusters:
             yield from cluster_recipes(kitchen, rng)
 
@@ -247,6 +261,8 @@ class Auto:
             yield reached(ledger, kitchen, leader, rng)
             if not pays(judged[-1], leader, 1.0 + np.sqrt(len(slices))):
                 refused.append(judged[-1])
+        if not self.discovered:
+            return
         found = where_it_errs(kitchen, best(judged), int(rng.integers(2**31)))
         finer = by_class(found, kitchen)
         yield from Walk(kitchen, jury, finer, "walk by tree", refused).steps(judged, rng)
@@ -274,7 +290,7 @@ class Auto:
         """Average by votes, place the threshold, and say what each slice was worth."""
         problem = ledger.problem
         choice = choose(running, problem, self.averaged)
-        if self.pooled and domain is not None and helpful(problem, jury):
+        if self.pooled and self.thresholds and domain is not None and helpful(problem, jury):
             pooled = Pooled(problem, kitchen.fold, domain, self.replicates, self.averaged)
             if isinstance(jury, CountedJury):
                 choice = pooled.place(choice, jury.inner, rng)

@@ -33,6 +33,8 @@ class CallingJury:
     brief : bool
         Calls are few: candidates are looked at near the share of flagged rows that was best so
         far, without replicates, until the best of them are heard.
+    moves : bool
+        Whether thresholds may be moved.
 
     Examples
     --------
@@ -50,6 +52,7 @@ class CallingJury:
     replicates: list[tuple[NDArray[np.intp] | None, BoundMetric]]
     thresholds: int = 24
     brief: bool = False
+    moves: bool = True
     shares: list[tuple[float, float]] = field(default_factory=list)
 
     @property
@@ -98,7 +101,7 @@ class CallingJury:
     def movable(self) -> bool:
         """Whether there is a threshold."""
         problem = self.ledger.problem
-        return problem.metric.decides and getattr(problem.model, "intercept", True)
+        return self.moves and problem.metric.decides and getattr(problem.model, "intercept", True)
 
     def _told(self, shift: float, scores: Floats64, cost: float | None) -> Judgement:
         """Return the verdict at a shift, with replicates unless calls are few."""

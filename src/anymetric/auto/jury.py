@@ -96,6 +96,7 @@ class DecisionJury:
     size: int
     weights: Floats64  # (n, 1 + B): the rows themselves first, then the replicates
     kept: Floats64  # (1 + B, ...)
+    moves: bool = True  # whether `tune` may move the threshold
 
     @classmethod
     def build(cls, metric: DecisionMetric, data: Data, replicates: Floats64) -> DecisionJury:
@@ -144,6 +145,8 @@ class DecisionJury:
 
     def tune(self, scores: Floats64) -> Judgement:
         """Take the shift that is best on average over the replicates."""
+        if not self.moves:
+            return self.judge(scores)
         shifts, costs = self.curve(scores)
         best = int(np.argmin(costs[:, 1:].mean(axis=1) if costs.shape[1] > 1 else costs[:, 0]))
         return Judgement(float(shifts[best]), float(costs[best, 0]), costs[best, 1:])

@@ -11,7 +11,7 @@ from scipy import linalg
 
 from anymetric.auto.domain import stacked
 from anymetric.data import Data, Floats
-from anymetric.losses import Loss
+from anymetric.losses import Loss, Lp
 from anymetric.models import Linear
 from anymetric.problem import Problem
 from anymetric.solvers import WeightedLoss, minimise
@@ -168,7 +168,8 @@ class Kitchen:
             down = slopes[0] + scale * (slope - slopes[k + 1]) + without.penalty * theta
             found = theta - linalg.cho_solve(factor, down)
             found = found - linalg.cho_solve(factor, without.value_and_gradient(found)[1])
-            if not np.linalg.norm(found - theta) < 1.0 + np.linalg.norm(theta):
+            far = not np.linalg.norm(found - theta) < 1.0 + np.linalg.norm(theta)
+            if far or bent(objective.loss):
                 # A loss without curvature here: two steps may lead anywhere.
                 found = minimise(without, theta, tolerance=TOLERANCE)
             scores[out] = self.model.scores(self.valid.X[out], found)
@@ -208,6 +209,17 @@ def in_faster_form(problem: Problem) -> tuple[Data, Data]:
         replace(problem.train, X=problem.tables[0]),
         replace(problem.valid, X=problem.tables[1]),
     )
+
+
+def bent(loss: Loss) -> bool:
+    """Return whether a loss has ever more curvature towards zero: two steps are not enough then.
+
+    Examples
+    --------
+    >>> bent(Lp(1.5)), bent(Lp(3.0))
+    (True, False)
+    """
+    return isinstance(loss, Lp) and loss.p < 2.0
 
 
 def positive_definite(H: Floats64) -> Floats64:

@@ -21,6 +21,7 @@ from anymetric.metrics import BoundMetric, BoundQueries, Metric, MetricError
 from anymetric.metrics.ranked import QUERY
 from anymetric.problem import Problem
 from anymetric.solution import Solution, Status, Turn
+from anymetric.starts import plain
 
 Floats64 = NDArray[np.float64]
 Watcher = Callable[[Turn], bool | None]
@@ -158,7 +159,7 @@ class AutoByQuery:
         try:
             for blend in self._blends(kitchen, judged):
                 began = time.perf_counter()
-                served = kitchen.cook(blend, start(judged, blend))
+                served = kitchen.cook(blend, start(judged, blend, problem))
                 judged.append(Judged(served, jury.tune(served.valid)))
                 turns.append(judged[-1].turn(problem, len(turns), ledger.calls, began))
                 if watch is not None and watch(turns[-1]):
@@ -255,10 +256,13 @@ def distinct(blends: Sequence[Blend]) -> list[Blend]:
     return kept
 
 
-def start(judged: Sequence[Judged], blend: Blend) -> Floats64 | None:
-    """Return the parameters of the candidate with the most alike weights; None if none is."""
+def start(judged: Sequence[Judged], blend: Blend, problem: Problem) -> Floats64:
+    """Return the parameters of the candidate with the most alike weights; at first, plain ones.
+
+    Where all scores are equal every order is as good, and a loss with kinks leads nowhere.
+    """
     if not judged:
-        return None
+        return plain(problem)
     alike = [-float(np.abs(blend_of(j).weights - blend.weights).sum()) for j in judged]
     return judged[int(np.argmax(alike))].candidate.theta
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from anymetric import starts
 from anymetric.auto.kitchens import Blend, QueryKitchen
 from anymetric.blocks import Queries
 from anymetric.estimators._columns import checked, items
@@ -212,4 +213,5 @@ def starts_by_query(problem):
     kitchen = QueryKitchen(problem, np.zeros(len(problem.valid), dtype=np.intp))
     K = len(problem.names)
     first, all_ = np.eye(K)[0], np.full(K, 1.0 / K)
-    return [kitchen.trained(Blend("", weights, STRENGTH)) for weights in (first, all_)]
+    theta = starts.plain(problem)
+    return [kitchen.trained(Blend("", weights, STRENGTH), theta) for weights in (first, all_)]

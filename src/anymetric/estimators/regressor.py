@@ -11,9 +11,12 @@ from anymetric import starts
 from anymetric.estimators._rows import real
 from anymetric.estimators._shell import MetricEstimator
 from anymetric.estimators._units import InUnit, Unit, unit_of
-from anymetric.losses import Huber
+from anymetric.losses import Huber, Lp
 from anymetric.metrics import MetricError
 from anymetric.surrogates import lp_family
+
+# Powers of the default surrogates, from nearly absolute errors to sharp ones (Example 2).
+POWERS = (1.1, 1.5, 2.0, 4.0)
 
 # Outliers pull no harder than an error of a fifth of what least squares leaves.
 ROBUST = Huber(0.2)
@@ -34,7 +37,7 @@ class MetricRegressor(RegressorMixin, MetricEstimator):
     ----------
     metric : str, function, scikit-learn scorer or Metric, default="r2"
     surrogates : "auto", builder, loss, name or list, default="auto"
-        ``auto``: the l_p family for p = 1.2, 1.5, 2 and 3.
+        ``auto``: the l_p family for p = 1.1, 1.5, 2 and 4.
     standardize : bool, default=True
         Let the parameters live in standardised features, and the surrogates in the unit
         described above. False leaves both as they are given: then a loss with a scale of its
@@ -125,7 +128,7 @@ validation_, n_metric_calls_
         return None
 
     def _default_surrogates(self, metric, train):
-        return lp_family()
+        return lp_family(POWERS)
 
     def _problem(self, metric, train, valid):
         if not self.standardize:
@@ -160,7 +163,8 @@ validation_, n_metric_calls_
         return starts.plain(problem, "squared")
 
     def _plain_starts(self, ledger):
-        return [self._plainest(ledger.problem), starts.plain(ledger.problem, ROBUST)]
+        losses = ("squared", ROBUST, Lp(POWERS[0]))
+        return [starts.plain(ledger.problem, loss) for loss in losses]
 
     def _set_coefficients(self, weights, offset):
         self.coef_ = weights
