@@ -22,7 +22,7 @@ lint: $(READY)
 	$(BIN)/mypy
 
 test: lint
-	$(BIN)/python -m pytest
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto
 
 bench: $(READY)
 	$(BIN)/python benchmarks/speed.py
