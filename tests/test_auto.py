@@ -487,3 +487,19 @@ def test_few_calls_reach_nearly_what_many_reach(limit):
         assert solution.calls <= limit
         gains.append(post_shift_cost(ready, test) - cost_on(test, ready, solution))
     assert np.mean(gains) > 0.005
+
+
+@pytest.mark.parametrize("calls", [1, 2, 4, 9, 30, 100, 400, 1600])
+@pytest.mark.parametrize("judges", [30, 100, 400])
+def test_every_budget_gives_a_model_and_is_kept(calls, judges, rng):
+    data = blobs(rng, n=300 + judges)
+
+    @metric
+    def hit_score(y_true, y_pred):
+        return np.mean(y_true == y_pred)
+
+    train, valid = data.take(np.arange(300)), data.take(np.arange(300, 300 + judges))
+    problem = Problem(train, per_class("logistic"), hit_score, valid, Linear(), (-1, 1))
+    solution = Auto().run(Ledger(problem, calls), [], rng)
+    assert solution.calls <= calls
+    assert np.all(np.isfinite(solution.theta))

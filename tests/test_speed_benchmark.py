@@ -46,10 +46,30 @@ def test_the_notes_of_the_default_are_in_order(work):
 
 
 def test_rivals_answer_on_the_test_rows(work):
-    table = rivals.measure(work, {"default": 1.0, "cost": 0.2}, 50)
-    costs = [row[2] for row in table.rows]
-    assert len(costs) == 4
-    assert all(isinstance(cost, str) or 0.0 <= cost <= 1.0 for cost in costs)
+    known = {"default": 1.0, "cost": 0.2, "scores": work.test.y}
+    table = rivals.measure(work, known, 50)
+    assert len(table.rows) == 4
+    for name, _, cost, gap in table.rows[1:3]:
+        assert 0.0 <= float(cost) <= 1.0, name
+        assert gap.startswith(f"{float(cost):+.4f}"), "the true labels cost nothing"
+
+
+def test_an_evolution_says_how_many_evaluations_it_made_and_why_it_stopped(work):
+    pytest.importorskip("cma")
+    told = rivals.evolved(50)(work).said
+    made = int(told.split()[1])
+    assert 50 <= made < 100
+    assert "(maxfevals)" in told
+
+
+def test_a_difference_has_the_error_of_its_replicates(work):
+    same = rivals.difference(work, work.test.X[:, 0] - 0.5, work.test.X[:, 0] - 0.5, 20)
+    assert same == (0.0, 0.0)
+    gap, error = rivals.difference(work, -work.test.y, work.test.y, 20)
+    assert gap == 1.0
+    assert error < 1e-9
+    gap, error = rivals.difference(work, work.test.X[:, 57] - 0.5, work.test.y, 50)
+    assert 0.0 < error < 0.2
 
 
 def test_the_slope_of_a_power_is_its_exponent():

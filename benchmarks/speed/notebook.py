@@ -33,6 +33,8 @@ METRIC = "gmean"
 # 2 x 50 perturbed models are the notebook's 100 probes. Step and sigma are on the paper's grid;
 # with a sigma of 0.1 the walk soon stands still, and later turns would measure nothing.
 STEP, SIGMA, M, ITERATIONS = 0.1, 0.5, 50, 100
+# The test cost that the notebook's own run ends with.
+PUBLISHED = 0.1775
 # Paths that part by more than this are not those of the same algorithm.
 APART = 1e-6
 
@@ -151,7 +153,7 @@ class Watched:
 
 def measure(
     work: Work, turns: int, plain_turns: int, *, grid: bool
-) -> tuple[Table, dict[str, float]]:
+) -> tuple[Table, dict[str, Any]]:
     """Return the table, and the numbers that others compare with."""
     walked, ours = timed(lambda: paper_turns(work, turns))
     path, slow = timed(lambda: plain_path(work, plain_turns))
@@ -162,11 +164,12 @@ def measure(
     reached = work.linear_cost(min(walked, key=lambda turn: turn.cost).theta)
     rows = [
         [f"plain NumPy, {turns} turns" + said(plain_turns, turns), total, "", ""],
-        [f"paper mode, {turns} turns", ours, reached, total / ours],
+        [f"paper mode, {turns} turns", ours, f"{reached:.4f}", total / ours],
     ]
     if grid:
         theta, tuned = timed(lambda: paper_grid(work, turns))
-        rows.append(["paper mode, 15 steps and sigmas", tuned, work.linear_cost(theta), ""])
+        cost = f"{work.linear_cost(theta):.4f}"
+        rows.append(["paper mode, 15 steps and sigmas", tuned, cost, ""])
     known = {"apart": apart, "ratio": ratio, "paper": ours, "reached": reached}
     rows += default_rows(work, known)
     notes = [
@@ -175,24 +178,29 @@ def measure(
         f"{len(work.valid)} validation rows, step {STEP:g}, sigma {SIGMA:g}. The first "
         f"{plain_turns} turns are {ratio:.1f} times faster in paper mode, set-up included; after "
         f"them the two paths are apart by {apart:.0e}.",
-        "The first of the default's candidates that is as good as paper mode is found by its test "
+        "Step and sigma of the single run are set for a walk that keeps moving, not for its cost: "
+        f"the authors' notebook, with settings and habits of its own, tells of {PUBLISHED}. The "
+        "first of the default's candidates that is as good as the single run is found by its test "
         "cost, which nobody knows in earnest; a whole fit is what a user waits for.",
     ]
     header = ["", "seconds", "test cost", "times faster than plain NumPy"]
     return Table("The work of the authors' notebook", header, rows, notes), known
 
 
-def default_rows(work: Work, known: dict[str, float]) -> list[list[Any]]:
+def default_rows(work: Work, known: dict[str, Any]) -> list[list[Any]]:
     """Return the default's rows, and note its seconds and cost."""
     model, whole = timed(lambda: work.fit("auto"))
-    known.update(default=whole, cost=work.test_cost(model.decision_function(work.test.X)))
+    scores = model.decision_function(work.test.X)
+    known.update(default=whole, cost=work.test_cost(scores), scores=scores)
     watched = Watched(lambda model, theta: work.test_cost(model.scores(work.test.X, theta)))
     work.fit(watched)
     first = next((s for s, cost in watched.seen if cost <= known["reached"]), None)
-    rows = [["default, a whole fit", whole, known["cost"], faster(known["paper"], whole)]]
+    cost = f"{known['cost']:.4f}"
+    rows = [["default, a whole fit", whole, cost, faster(known["paper"], whole)]]
     if first is not None:
         text = faster(known["paper"], first)
-        rows.append(["default, its first candidate as good", first, known["reached"], text])
+        most = f"at most {known['reached']:.4f}"
+        rows.append(["default, its first candidate as good", first, most, text])
     return rows
 
 

@@ -6,6 +6,7 @@ import argparse
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from threadpoolctl import threadpool_limits
 
@@ -19,7 +20,8 @@ SECTIONS = ("notebook", "limits", "scaling", "fits")
 def main(argv: Sequence[str] | None = None) -> int:
     """Measure, print and write; fail only if the paths of equal draws part."""
     options = parser().parse_args(argv)
-    pages, known = [], {"apart": 0.0}
+    pages: list[str] = []
+    known: dict[str, Any] = {"apart": 0.0}
     with threadpool_limits(limits=1):
         for table in tables(options, known):
             print(table.markdown(), flush=True)
@@ -36,7 +38,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     return 0
 
 
-def tables(options: argparse.Namespace, known: dict[str, float]) -> Iterator[Table]:
+def tables(options: argparse.Namespace, known: dict[str, Any]) -> Iterator[Table]:
     """Yield the tables that were asked for, one by one."""
     quick = options.quick
     if "notebook" in options.only:

@@ -15,6 +15,9 @@ from anymetric.models import Linear, Model
 
 # Above this many parameters the Hessian costs more than it saves.
 NEWTON_PARAMETERS = 600
+# Where no more than this of a Newton step gains anything, the loss has no curvature to go by:
+# Huber's with most rows on its straight part.
+SHORTEST = 1e-2
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,6 +95,13 @@ def minimise(
     theta = np.zeros(size) if theta is None else theta
     if isinstance(objective.model, Linear) and objective.loss.smooth and size <= NEWTON_PARAMETERS:
         return newton(objective, theta, iterations, tolerance)
+    return descended(objective, theta, iterations)
+
+
+def descended(
+    objective: WeightedLoss, theta: NDArray[np.float64], iterations: int
+) -> NDArray[np.float64]:
+    """Return the minimiser by L-BFGS, which asks for no curvature."""
     result = optimize.minimize(
         objective.value_and_gradient,
         theta,
@@ -120,10 +130,10 @@ def newton(
         if not gain > tolerance * max(1.0, abs(value)):
             return theta - step if np.isfinite(gain) and gain >= 0.0 else theta
         length, trial, lower, slope = search(objective, theta, value, step, gain)
-        if length == 0.0 and fresh:
-            return theta
         if length > 0.0:
             theta, value, gradient = trial, lower, slope
+        if length < SHORTEST and fresh:
+            return descended(objective, theta, iterations)
         if length < 1.0 or gain > 0.1 * before:
             factor = None
         before = gain if factor is not None else np.inf

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
@@ -10,11 +9,12 @@ from typing import ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from anymetric.auto.average import Judged, lifted, row_weights, shared_out
+from anymetric.auto.average import Judged, lifted, row_weights
 from anymetric.auto.calling import CallingJury
 from anymetric.auto.choice import (
     CALLS,
     FEWEST,
+    Choice,
     affordable,
     among,
     ballot,
@@ -28,8 +28,7 @@ from anymetric.auto.choice import (
 )
 from anymetric.auto.domain import domain_weights
 from anymetric.auto.jury import CountedJury, DecisionJury, replicate_weights
-from anymetric.auto.parts import Part, by_class, named, where_it_errs
-from anymetric.auto.pool import Candidate, Kitchen, Recipe, in_faster_form, nearest
+from anymetric.auto.pool import Candidate, Kitchen, Recipe, in_faster_form
 from anymetric.auto.pooled import Pooled
 from anymetric.auto.queries import AutoByQuery, ranks_by_query
 from anymetric.auto.recipes import (
@@ -41,8 +40,8 @@ from anymetric.auto.recipes import (
     source_recipes,
     stake_recipes,
 )
-from anymetric.auto.targets import FLAT, PRICE, moved, own_loss, reached
-from anymetric.auto.walk import Walk, best, pays
+from anymetric.auto.room import Room
+from anymetric.auto.walks import walks
 from anymetric.ledger import BudgetSpent, Ledger, Probe
 from anymetric.losses import as_loss
 from anymetric.metrics import DecisionMetric, MetricError
@@ -136,60 +135,55 @@ class Auto:
         problem = ledger.problem
         if ranks_by_query(problem):
             return AutoByQuery(self.replicates, self.averaged).run(ledger, rng, watch)
-        kitchen, jury = self._furnish(ledger, rng)
-        domain = self._domain(problem, kitchen)
-        turns: list[Turn] = []
-        judged: list[Judged] = []
-        refused: list[Judged] = []
+        room = self._room(ledger, rng)
         status = Status.JUDGED
         try:
-            for recipe in self._recipes(ledger, kitchen, jury, domain, judged, refused, rng):
-                began = time.perf_counter()
-                candidate = cooked(kitchen, recipe, judged)
-                judged.append(Judged(candidate, jury.tune(candidate.valid)))
-                turns.append(judged[-1].turn(problem, len(turns), ledger.calls, began))
-                if watch is not None and watch(turns[-1]):
+            for recipe in self._recipes(room):
+                turn = room.hear(recipe)
+                if watch is not None and watch(turn):
                     status = Status.STOPPED
                     break
         except BudgetSpent:
             status = Status.BUDGET
         except MetricError as error:
-            error.best = single_best(problem, judged, turns, ledger, Status.FAILED)
+            error.best = self._single(room, Status.FAILED) if room.judged else None
             raise
-        if not judged:
+        if not room.judged:
             raise ValueError(f"max_metric_calls must allow one candidate; got {ledger.max_calls}.")
-        if flat(judged):
-            status = Status.FLAT
-        running = [one for one in judged if all(one is not other for other in refused)]
-        if status is not Status.FLAT and isinstance(jury, CallingJury):
-            running = jury.heard(running)
-        if ledger.left < jury.price or not running or status is Status.FLAT:
-            chosen = single_best(problem, judged, turns, ledger, status)
-            assert chosen is not None
-            return chosen
-        return self._conclude(ledger, kitchen, jury, judged, running, domain, turns, status, rng)
+        if flat(room.judged):
+            return self._single(room, Status.FLAT)
+        running = room.running()
+        if ledger.left < room.jury.price or not running:
+            return self._single(room, status)
+        return self._conclude(room, running, status)
 
-    def _furnish(
-        self, ledger: Ledger, rng: np.random.Generator
-    ) -> tuple[Kitchen, CountedJury | CallingJury]:
+    def _single(self, room: Room, status: Status) -> Solution:
+        """Return the candidate of the lowest cost."""
+        return single_best(room.problem, room.judged, room.turns, room.ledger, status)
+
+    def _room(self, ledger: Ledger, rng: np.random.Generator) -> Room:
         """Build what trains and what judges."""
         problem = ledger.problem
         if not isinstance(problem.model, Linear):
             raise TypeError(f"Auto trains linear models; got {type(problem.model).__name__}.")
-        loss = as_loss("squared" if problem.labels is None else "logistic")
         train, valid = in_faster_form(problem)
         if problem.valid is problem.train and not few(problem):
             train = train.take(np.arange(0))
+        loss = as_loss("squared" if problem.labels is None else "logistic")
         kitchen = Kitchen.build(problem.model, train, valid, loss, rng)
-        n = len(problem.valid)
+        jury = self._jury(ledger, rng)
+        return Room(ledger, kitchen, jury, self._domain(problem, kitchen), rng)
+
+    def _jury(self, ledger: Ledger, rng: np.random.Generator) -> CountedJury | CallingJury:
+        problem, n = ledger.problem, len(ledger.problem.valid)
         weights = np.ones((n, 1)) if few(problem) else replicate_weights(n, self.replicates, rng)
-        if isinstance(problem.metric, DecisionMetric) and problem.model.intercept:
+        if isinstance(problem.metric, DecisionMetric) and getattr(problem.model, "intercept", True):
             jury = DecisionJury.build(problem.metric, problem.valid, weights)
-            return kitchen, CountedJury(replace(jury, moves=self.thresholds), ledger)
-        thresholds, replicates = affordable(ledger.max_calls)
-        brief = (thresholds, replicates) != CALLS
-        called = CallingJury.build(ledger, weights[:, :replicates], thresholds, brief)
-        return kitchen, replace(called, moves=self.thresholds)
+            return CountedJury(replace(jury, moves=self.thresholds), ledger)
+        thresholds, count = affordable(ledger.max_calls)
+        brief = (thresholds, count) != CALLS
+        called = CallingJury.build(ledger, weights[:, :count], thresholds, brief)
+        return replace(called, moves=self.thresholds)
 
     def _domain(self, problem: Problem, kitchen: Kitchen) -> Floats64 | None:
         """Return how much each training row looks like the judging rows; None if they are one."""
@@ -199,121 +193,61 @@ class Auto:
             return np.ones(len(problem.train))
         return domain_weights(kitchen.model, kitchen.train, kitchen.valid, X=kitchen.both.X)
 
-    def _recipes(
-        self,
-        ledger: Ledger,
-        kitchen: Kitchen,
-        jury: CountedJury | CallingJury,
-        domain: Floats64 | None,
-        judged: list[Judged],
-        refused: list[Judged],
-        rng: np.random.Generator,
-    ) -> Iterator[Recipe | Candidate]:
+    def _recipes(self, room: Room) -> Iterator[Recipe | Candidate]:
         """Yield recipes; the last follow the best candidate so far along the slices."""
-        problem = ledger.problem
+        problem = room.problem
         if few(problem):
-            yield from few_recipes(kitchen, problem.labels is None)
+            yield from few_recipes(room.kitchen, problem.labels is None)
             return
         only = self.use_validation is True and len(problem.valid) >= FEWEST
-        for recipe in self._plain(problem, kitchen, domain, rng):
+        for recipe in self._plain(room):
             if recipe.valid is not None or not only:
                 yield recipe
         if self.frontier and problem.labels is not None:
-            yield from self._walks(ledger, kitchen, jury, judged, refused, rng)
+            yield from walks(room, self.discovered)
 
-    def _plain(
-        self,
-        problem: Problem,
-        kitchen: Kitchen,
-        domain: Floats64 | None,
-        rng: np.random.Generator,
-    ) -> Iterator[Recipe]:
+    def _plain(self, room: Room) -> Iterator[Recipe]:
         """Yield the recipes that need not wait for the metric."""
+        problem, kitchen = room.problem, room.kitchen
         use = self.use_validation is not False and len(problem.valid) >= FEWEST
         if problem.labels is None:
-            yield from regressor_recipes(kitchen, domain, use)
+            yield from regressor_recipes(kitchen, room.domain, use)
             return
-        yield from classifier_recipes(kitchen, domain, use, self.strengths)
+        yield from classifier_recipes(kitchen, room.domain, use, self.strengths)
         yield from source_recipes(kitchen)
         if self.stakes:
             yield from stake_recipes(kitchen, problem.metric.needs)
         if self.clusters:
-            yield from cluster_recipes(kitchen, rng)
+            yield from cluster_recipes(kitchen, room.rng)
 
-    def _walks(
-        self,
-        ledger: Ledger,
-        kitchen: Kitchen,
-        jury: CountedJury | CallingJury,
-        judged: list[Judged],
-        refused: list[Judged],
-        rng: np.random.Generator,
-    ) -> Iterator[Recipe | Candidate]:
-        """Walk from the best candidate along its slices, then along slices found by a tree."""
-        leader, loss = best(judged), own_loss(ledger.problem, kitchen.loss)
-        if loss is not None:
-            recipe = leader.candidate.recipe
-            yield replace(recipe, name=f"{recipe.name}, {loss.name}", loss=loss)
-        slices = named(shared_out(ledger.problem), kitchen)
-        leader = best(judged)
-        yield from Walk(kitchen, jury, slices, "walk", refused).steps(judged, rng)
-        if refused and self._flat(ledger, kitchen, slices, leader, refused[0]):
-            yield reached(ledger, kitchen, leader, rng)
-            if not pays(judged[-1], leader, 1.0 + np.sqrt(len(slices))):
-                refused.append(judged[-1])
-        if not self.discovered:
-            return
-        found = where_it_errs(kitchen, best(judged), int(rng.integers(2**31)))
-        finer = by_class(found, kitchen)
-        yield from Walk(kitchen, jury, finer, "walk by tree", refused).steps(judged, rng)
-
-    def _flat(
-        self, ledger: Ledger, kitchen: Kitchen, slices: list[Part], leader: Judged, step: Judged
-    ) -> bool:
-        """Return whether weights lead nowhere from here, and targets can be asked for."""
-        candidate = leader.candidate
-        separate = candidate.recipe.valid is None and ledger.left >= PRICE + 2
-        return separate and moved(kitchen, slices, candidate, step.candidate) < FLAT
-
-    def _conclude(
-        self,
-        ledger: Ledger,
-        kitchen: Kitchen,
-        jury: CountedJury | CallingJury,
-        judged: list[Judged],
-        running: list[Judged],
-        domain: Floats64 | None,
-        turns: list[Turn],
-        status: Status,
-        rng: np.random.Generator,
-    ) -> Solution:
+    def _conclude(self, room: Room, running: list[Judged], status: Status) -> Solution:
         """Average by votes, place the threshold, and say what each slice was worth."""
-        problem = ledger.problem
-        choice = choose(running, problem, self.averaged)
-        if self.pooled and self.thresholds and domain is not None and helpful(problem, jury):
-            pooled = Pooled(problem, kitchen.fold, domain, self.replicates, self.averaged)
-            if isinstance(jury, CountedJury):
-                choice = pooled.place(choice, jury.inner, rng)
-            else:
-                choice = pooled.called(choice, jury, rng)
-        mean, shift = choice.mean, choice.shift
-        theta = lifted(mean.theta, shift)
-        verdict = choice.told or jury.judge(mean.valid + shift)
+        problem = room.problem
+        choice = self._placed(room, choose(running, problem, self.averaged))
+        mean = choice.mean
+        theta = lifted(mean.theta, choice.shift)
+        verdict = choice.told or room.jury.judge(mean.valid + choice.shift)
         here = Probe(theta, problem.profile(theta), verdict.cost)
-        best = Turn(len(turns), 0, here, here.profile, calls=ledger.calls)
+        calls = room.ledger.calls
+        last = Turn(len(room.turns), 0, here, here.profile, calls=calls)
         settings = {
-            "candidates": ballot(judged, among(judged, choice)),
+            "candidates": ballot(room.judged, among(room.judged, choice)),
             "trust": choice.trust,
             "error": float(verdict.replicates.std()),
             **measured(running, verdict),
         }
         worth = worth_of(problem, choice.judged, choice.share, mean.recipe)
         rows = row_weights(problem, mean.recipe)
-        return Solution(best, status, (*turns, best), ledger.calls, settings, worth, rows)
+        return Solution(last, status, (*room.turns, last), calls, settings, worth, rows)
 
-
-def cooked(kitchen: Kitchen, recipe: Recipe | Candidate, judged: Sequence[Judged]) -> Candidate:
-    """Return the candidate of a recipe, trained from the nearest one so far."""
-    if isinstance(recipe, Candidate):
-        return recipe
-    return kitchen.cook(recipe, nearest(recipe, [one.candidate for one in judged]))
+    def _placed(self, room: Room, choice: Choice) -> Choice:
+        """Let training rows help to choose and to place the threshold, if they can."""
+        problem, domain = room.problem, room.domain
+        if not self.pooled or not self.thresholds or domain is None:
+            return choice
+        if not helpful(problem, room.jury):
+            return choice
+        pooled = Pooled(problem, room.kitchen.fold, domain, self.replicates, self.averaged)
+        if isinstance(room.jury, CountedJury):
+            return pooled.place(choice, room.jury.inner, room.rng)
+        return pooled.called(choice, room.jury, room.rng)

@@ -140,7 +140,7 @@ class CallingJury:
         rate = float(np.mean(self.ledger.problem.valid.y > 0.0))
         spread = max(self.thresholds - 3, 1)
         shares = [*np.linspace(0.0, 1.0, spread + 2)[1:-1], *(rate * np.array([0.5, 1.0, 2.0]))]
-        return flagging(scores, shares, also=0.0)
+        return thinned(flagging(scores, shares, also=0.0), self.ledger.left)
 
     def _near(self, scores: Floats64) -> Floats64:
         """Return shifts that flag about as many rows as was best so far."""
@@ -173,6 +173,22 @@ class CallingJury:
         return [
             (bound, scores if rows is None else scores[rows]) for rows, bound in self.replicates
         ]
+
+
+def thinned(shifts: Floats64, most: float) -> Floats64:
+    """Return no more than so many of the shifts, evenly spread; one is the middle one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> thinned(np.arange(5.0), 3).tolist(), thinned(np.arange(5.0), 1).tolist()
+    ([0.0, 2.0, 4.0], [2.0])
+    """
+    if len(shifts) <= most:
+        return shifts
+    last = len(shifts) - 1
+    places = np.linspace(0.0, last, int(most)) if most > 1 else np.array([last / 2])
+    return shifts[places.astype(np.intp)]
 
 
 def flagging(scores: Floats64, shares: Sequence[float], also: float | None = None) -> Floats64:

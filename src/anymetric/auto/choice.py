@@ -118,10 +118,8 @@ def few(problem: Problem) -> bool:
 
 def single_best(
     problem: Problem, judged: list[Judged], turns: list[Turn], ledger: Ledger, status: Status
-) -> Solution | None:
+) -> Solution:
     """Return the candidate of the lowest cost, without another look at the metric."""
-    if not judged:
-        return None
     k = int(np.argmin([j.tuned.cost for j in judged]))
     share = np.eye(len(judged))[k]
     settings = {"candidates": ballot(judged, share), "trust": 0.0}

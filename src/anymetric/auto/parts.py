@@ -83,17 +83,6 @@ def where_it_errs(kitchen: Kitchen, leader: Judged, seed: int) -> list[Part]:
     return leaves(tree, kitchen, "errs")
 
 
-def looks_like(kitchen: Kitchen, seed: int) -> Floats64:
-    """Return how much each training row looks like the judging rows, by a shallow tree's leaves."""
-    n, m = len(kitchen.train), len(kitchen.valid)
-    judges = np.arange(n + m) >= n
-    sizes = (kitchen.train.weights, kitchen.valid.weights)
-    weights = np.concatenate([w / w.sum() for w in sizes])
-    tree = grown(kitchen.both.X, judges, weights, seed)
-    share = tree.predict_proba(readable(kitchen.train.X))[:, 1]
-    return np.asarray(np.clip(share / np.maximum(1.0 - share, 1e-3), 0.05, 2.0))
-
-
 def grown(X: Matrix, y: Bools, weights: Floats64, seed: int) -> DecisionTreeClassifier:
     """Grow a shallow tree."""
     step = max(1, X.shape[0] // GROWN)

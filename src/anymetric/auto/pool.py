@@ -11,7 +11,7 @@ from scipy import linalg
 
 from anymetric.auto.domain import stacked
 from anymetric.data import Data, Floats
-from anymetric.losses import Loss, Lp
+from anymetric.losses import Huber, Loss, Lp
 from anymetric.models import Linear
 from anymetric.problem import Problem
 from anymetric.solvers import WeightedLoss, minimise
@@ -212,14 +212,14 @@ def in_faster_form(problem: Problem) -> tuple[Data, Data]:
 
 
 def bent(loss: Loss) -> bool:
-    """Return whether a loss has ever more curvature towards zero: two steps are not enough then.
+    """Return whether the curvature of a loss is no guide to its minimum: two steps are too few.
 
     Examples
     --------
-    >>> bent(Lp(1.5)), bent(Lp(3.0))
-    (True, False)
+    >>> bent(Lp(1.5)), bent(Huber(0.1)), bent(Lp(3.0))
+    (True, True, False)
     """
-    return isinstance(loss, Lp) and loss.p < 2.0
+    return isinstance(loss, Huber) or (isinstance(loss, Lp) and loss.p < 2.0)
 
 
 def positive_definite(H: Floats64) -> Floats64:

@@ -61,8 +61,8 @@ def claims_of(rows: Mapping[Cell, Row], scale: Scale) -> list[Claim]:
     board = board_of(rows, scale)
     return [
         Claim(
-            "On clean features the default's macro F1 is within one standard error (of the "
-            "difference, paired by split) of the best of the other methods, or better.",
+            "On clean features the default's macro F1 is within one standard error (that of the "
+            "other method's mean) of the best of the other methods, or better.",
             tuple(clean(board, name) for name in FAIR),
         ),
         Claim(
@@ -110,9 +110,9 @@ def clean(board: Board, name: str) -> Check:
     found = gap(ours, best)
     return Check(
         task.label,
-        found.mean >= -found.error if found.enough else None,
+        bool(found.mean >= -best.error) if found.enough else None,
         f"{ours.mean:.4f}; best other {best.entry.column} {best.mean:.4f} ± {best.error:.4f}; "
-        f"difference {found}",
+        f"difference {found}, {len(found.values)} splits",
     )
 
 

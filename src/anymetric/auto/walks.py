@@ -1,0 +1,54 @@
+"""Walks: the ways to go on from the best candidate, tried one after another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from anymetric.auto.average import Judged, shared_out
+from anymetric.auto.parts import Part, by_class, named, where_it_errs
+from anymetric.auto.pool import Candidate, Recipe
+from anymetric.auto.room import Room
+from anymetric.auto.targets import FLAT, PRICE, moved, own_loss, reached
+from anymetric.auto.walk import Walk, best, pays
+
+
+def walks(room: Room, discovered: bool = True) -> Iterator[Recipe | Candidate]:
+    """Yield the user's own loss, steps along the slices, targets, steps along slices found.
+
+    Each must be heard in the room before the next is asked for.
+    """
+    yield from with_own_loss(room)
+    slices = named(shared_out(room.problem), room.kitchen)
+    leader, before = best(room.judged), len(room.refused)
+    yield from along(room, slices, "walk")
+    if len(room.refused) > before and stuck(room, slices, leader, room.refused[before]):
+        yield reached(room.ledger, room.kitchen, leader, room.rng)
+        if not pays(room.judged[-1], leader, 1.0 + np.sqrt(len(slices))):
+            room.refused.append(room.judged[-1])
+    if discovered:
+        seed = int(room.rng.integers(2**31))
+        found = where_it_errs(room.kitchen, best(room.judged), seed)
+        yield from along(room, by_class(found, room.kitchen), "walk by tree")
+
+
+def with_own_loss(room: Room) -> Iterator[Recipe]:
+    """Yield the best recipe with the loss of the user's surrogates, if that is another."""
+    recipe, loss = best(room.judged).candidate.recipe, own_loss(room.problem, room.kitchen.loss)
+    if loss is not None:
+        yield replace(recipe, name=f"{recipe.name}, {loss.name}", loss=loss)
+
+
+def along(room: Room, parts: list[Part], name: str) -> Iterator[Recipe]:
+    """Yield steps from the best candidate along the frontier of some slices."""
+    walk = Walk(room.kitchen, room.jury, parts, name, room.refused)
+    return walk.steps(room.judged, room.rng)
+
+
+def stuck(room: Room, slices: list[Part], leader: Judged, step: Judged) -> bool:
+    """Return whether weights lead nowhere from here, and targets can be asked for."""
+    candidate = leader.candidate
+    able = candidate.recipe.valid is None and room.ledger.left >= PRICE + 2 * room.jury.price
+    return able and moved(room.kitchen, slices, candidate, step.candidate) < FLAT
