@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from anymetric import baselines
 from anymetric.estimators import MetricClassifier, MetricRanker
-from anymetric.metrics import FBeta, MacroByGroup
+from anymetric.metrics import FBeta, FunctionMetric, MacroByGroup, Metric
 from anymetric.paper.methods import Answer
 
 from .samples import Parts, groups_of, side_of
@@ -39,6 +39,9 @@ class Method:
         A package that must be installed.
     settings : mapping
         Constructor arguments.
+    hidden : bool
+        The metric is given as a function that tells nothing of its formula: every threshold and
+        every replicate is a call.
     """
 
     name: str
@@ -47,11 +50,12 @@ class Method:
     applies: Callable[[Task], bool] = always
     needs: str = ""
     settings: Mapping[str, Any] = field(default_factory=dict)
+    hidden: bool = False
 
     @property
     def ranked(self) -> bool:
-        """Whether it competes: linear, and with the data that everybody has."""
-        return self.kind in ("ours", "linear")
+        """Whether it competes: linear, with the data and the metric that everybody has."""
+        return self.kind in ("ours", "linear") and not self.hidden
 
     @property
     def missing(self) -> bool:
@@ -61,7 +65,8 @@ class Method:
     def fit(self, task: Task, parts: Parts, seed: int) -> Answer:
         """Fit on the training rows, judged by the validation rows."""
         train = parts.train if self.kind != "oracle" else parts.clean or parts.train
-        estimator = self._class(task)(task.metric, random_state=seed, **self.settings)
+        metric = as_function(task.metric) if self.hidden else task.metric
+        estimator = self._class(task)(metric, random_state=seed, **self.settings)
         return Answer(
             estimator.fit(
                 train.X,
@@ -79,6 +84,17 @@ class Method:
         if self.kind == "ours":
             return MetricRanker if task.ranking else MetricClassifier
         return getattr(baselines, self.estimator)
+
+
+def as_function(metric: Metric) -> FunctionMetric:
+    """Return a metric of decisions as a function of labels -1 and 1 that shows no formula."""
+
+    def called(y_true: Any, y_pred: Any, **columns: Any) -> float:
+        return float(metric.bind(y_true, side=columns).values(y_pred))
+
+    return FunctionMetric(
+        called, metric.greater_is_better, "decisions", metric.needs, name=f"hidden {metric.name}"
+    )
 
 
 def decides(task: Task) -> bool:
@@ -101,6 +117,11 @@ def spoilt(task: Task) -> bool:
     return task.spoilt
 
 
+def hideable(task: Task) -> bool:
+    """Apply where training rows mislead and the metric can be given as a function."""
+    return task.spoilt and not task.ranking
+
+
 def f_measure(task: Task) -> bool:
     """Apply to F-measures, whole or by group."""
     metric = task.metric
@@ -110,6 +131,15 @@ def f_measure(task: Task) -> bool:
 _METHODS = (
     Method("auto", "MetricClassifier", "ours"),
     Method("auto_judge_only", "MetricClassifier", "ours", settings={"use_validation": False}),
+    Method("auto_hidden", "MetricClassifier", "ours", hideable, hidden=True),
+    Method(
+        "auto_hidden_200",
+        "MetricClassifier",
+        "ours",
+        hideable,
+        settings={"max_metric_calls": 200},
+        hidden=True,
+    ),
     Method("descent", "MetricClassifier", "ours", settings={"method": "descent"}),
     Method("logistic", "LogisticBaseline"),
     Method("post_shift", "PostShift"),

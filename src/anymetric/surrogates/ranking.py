@@ -15,6 +15,9 @@ from scipy import sparse
 from anymetric.data import Data, Floats
 from anymetric.surrogates.base import MatrixSlopes
 
+# Scores that are worked on at once: they and what is made of them stay in the cache.
+CACHED = 1 << 14
+
 
 @dataclass(frozen=True)
 class PrecisionAtRecall:
@@ -114,9 +117,18 @@ class BoundPrecisionAtRecall:
         return self._means(scores, quantiles), MatrixSlopes(slopes)
 
     def _means(self, scores: Floats, quantiles: NDArray[np.float64]) -> NDArray[np.float64]:
-        below = scores[self.negatives]
-        means = [self.negative_shares @ np.maximum(1.0 - q + below, 0.0) for q in quantiles]
-        return np.stack(means, axis=-1).astype(np.float64, copy=False)
+        margins = (1.0 - quantiles).astype(scores.dtype, copy=False)
+        means = np.zeros(quantiles.shape)
+        step = max(CACHED // max(scores[0].size, 1), 1)
+        over = np.empty((step, *scores.shape[1:]), scores.dtype)
+        for start in range(0, len(self.negatives), step):
+            below = scores[self.negatives[start : start + step]]
+            shares, part = self.negative_shares[start : start + step], over[: len(below)]
+            for k, margin in enumerate(margins):
+                np.add(below, margin, out=part)
+                np.maximum(part, 0.0, out=part)
+                means[k] += shares.astype(scores.dtype, copy=False) @ part
+        return np.moveaxis(means, 0, -1)
 
     def _pushes(
         self,

@@ -1,0 +1,126 @@
+"""Shown: what the default must reach, held against what it does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from statistics import mean, median, stdev
+
+import numpy as np
+
+from .results import REFERENCE, Results
+from .tasks import TASKS
+
+DEFAULT, BALANCED, FEW, MANY = "auto", "balanced", "auto_hidden_200", "auto_hidden"
+# The highest test cost, mean over seeds.
+HIGHEST = {
+    "simulated_gmean": 0.320,
+    "adult_noisy50": 0.318,
+    "adult_noisy50_v500": 0.328,
+    "compas_noisy50": 0.364,
+    "compas_noisy50_v200": 0.370,
+    "compas_noisy80_v300": 0.389,
+    "credit_noisy50": 0.475,
+    "credit_noisy50_v500": 0.476,
+    "adult_proxy": 0.160,
+    "adult_proxy_v300": 0.185,
+    "adult_noisy_labels": 0.178,
+}
+# No seed of the simulated data may be above this.
+WORST = 0.345
+SLOWEST, KEPT = 20.0, 0.9
+
+Line = tuple[str, str, str]
+
+
+def shown(results: Results) -> list[Line]:
+    """Return a line for each thing to show: what, the numbers, and whether it is so."""
+    if DEFAULT not in results.methods:
+        return []
+    return [
+        line
+        for part in (first, never_below, reached, simulated, labels, price, brief)
+        for line in part(results)
+    ]
+
+
+def verdict(so: bool) -> str:
+    """Say whether something is so."""
+    return "yes" if so else "**no**"
+
+
+def first(results: Results) -> Iterator[Line]:
+    """Yield whether the default has the best mean rank of the linear methods."""
+    ranks = {name: mean(own) for name in results.methods if (own := results.ranks(name))}
+    others = {name: rank for name, rank in ranks.items() if not name.startswith(DEFAULT)}
+    if DEFAULT in ranks and others:
+        best = min(others, key=others.__getitem__)
+        numbers = f"{ranks[DEFAULT]:.2f}; next {best} {others[best]:.2f}"
+        yield "best mean rank", numbers, verdict(ranks[DEFAULT] <= others[best])
+
+
+def never_below(results: Results) -> Iterator[Line]:
+    """Yield how far the default is behind post-shift where that is most, in its errors."""
+    behind = {}
+    for task in results.tasks:
+        ours, theirs = results.costs(task, DEFAULT), results.costs(task, REFERENCE)
+        if ours and len(theirs) > 1:
+            behind[task] = (mean(ours) - mean(theirs)) / error(theirs)
+    if behind:
+        most = max(behind, key=behind.__getitem__)
+        numbers = f"most on {most}: {behind[most]:+.2f} standard errors"
+        yield f"never behind {REFERENCE} by more than one", numbers, verdict(behind[most] <= 1.0)
+
+
+def reached(results: Results) -> Iterator[Line]:
+    """Yield each cost that must be reached."""
+    for task, most in HIGHEST.items():
+        if costs := results.costs(task, DEFAULT):
+            numbers = f"{mean(costs):.4f} ± {error(costs):.4f}, {len(costs)} seeds"
+            yield f"{task}: at most {most:.3f}", numbers, verdict(mean(costs) <= most)
+
+
+def simulated(results: Results) -> Iterator[Line]:
+    """Yield the worst seed of the simulated data."""
+    if costs := results.costs("simulated_gmean", DEFAULT):
+        what = f"simulated_gmean: no seed above {WORST}"
+        yield what, f"{max(costs):.4f}", verdict(max(costs) <= WORST)
+
+
+def labels(results: Results) -> Iterator[Line]:
+    """Yield the default against post-shift and balanced weights where labels are noisy."""
+    task = "adult_noisy_labels"
+    for rival, errors in ((REFERENCE, 2.0), (BALANCED, 0.0)):
+        gaps = results.gaps(task, rival, DEFAULT)
+        if len(gaps) > 1:
+            what = f"{task}: below {rival}" + (f" by {errors:g} standard errors" if errors else "")
+            numbers = f"{mean(gaps):+.4f} ± {error(gaps):.4f}"
+            yield what, numbers, verdict(mean(gaps) >= errors * error(gaps))
+
+
+def price(results: Results) -> Iterator[Line]:
+    """Yield the median time."""
+    if ratios := results.ratios(DEFAULT):
+        what = f"fitting at most {SLOWEST:g} times as long as {REFERENCE}, median"
+        yield what, f"{median(ratios):.1f}", verdict(median(ratios) <= SLOWEST)
+
+
+def brief(results: Results) -> Iterator[Line]:
+    """Yield the part of the gain that 200 calls of a hidden metric give."""
+    parts = {"all calls": MANY, "200 calls": FEW}
+    spoilt = [task for task in results.tasks if TASKS[task].spoilt]
+    for said, method in parts.items():
+        every = [
+            (results.gaps(t, REFERENCE, method), results.gaps(t, REFERENCE, DEFAULT))
+            for t in spoilt
+        ]
+        pairs = [(mean(own), mean(full)) for own, full in every if own and full]
+        if pairs:
+            share = np.sum(pairs, axis=0)
+            kept = float(share[0] / share[1])
+            what = f"a hidden metric, {said}: {KEPT:.0%} of the gain over {REFERENCE}"
+            yield what, f"{kept:.1%} over {len(pairs)} spoilt tasks", verdict(kept >= KEPT)
+
+
+def error(values: list[float]) -> float:
+    """Return the standard error of a mean; zero for a single value."""
+    return stdev(values) / len(values) ** 0.5 if len(values) > 1 else 0.0
