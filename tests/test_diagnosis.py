@@ -20,18 +20,20 @@ def estimate(r_squared=0.9, condition=2.0):
         (0.10, 0.02, estimate(), Verdict.GO),
         (0.10, 0.02, estimate(r_squared=0.0), Verdict.GO),
         (0.03, 0.02, estimate(), Verdict.MORE_ROWS),
-        (0.01, 0.02, estimate(), Verdict.POST_SHIFT),
+        (0.01, 0.02, estimate(), Verdict.MORE_ROWS),
+        (0.004, 0.003, estimate(), Verdict.POST_SHIFT),
+        (-0.05, 0.02, estimate(), Verdict.POST_SHIFT),
         (-0.01, 0.02, estimate(r_squared=0.1), Verdict.MORE_SURROGATES),
         (0.01, 0.02, estimate(condition=1e9), Verdict.FEWER_SURROGATES),
-        (float("nan"), float("nan"), estimate(), Verdict.POST_SHIFT),
+        (float("nan"), float("nan"), estimate(), Verdict.COMPARE),
     ],
 )
 def test_each_situation_has_its_verdict(gain, error, local, verdict):
-    assert decide(gain, error, local) is verdict
+    assert decide(gain, error, local, cost=0.3) is verdict
 
 
 def test_a_metric_without_thresholds_is_not_told_of_one():
-    assert decide(0.01, 0.02, estimate(), thresholds=False) is Verdict.PLAIN
+    assert decide(0.0, 0.002, estimate(), 0.3, thresholds=False) is Verdict.PLAIN
 
 
 def test_training_that_pays_is_told_to_go():
@@ -72,4 +74,4 @@ def test_a_descent_is_diagnosed_without_replicates():
     model = MetricClassifier("f1", method="descent", surrogates=per_class("logistic"))
     found = model.set_params(random_state=0).fit(X, y).diagnose(X, y)
     assert np.isnan(found.gain)
-    assert found.verdict in (Verdict.POST_SHIFT, Verdict.MORE_SURROGATES)
+    assert found.verdict in (Verdict.COMPARE, Verdict.MORE_SURROGATES)

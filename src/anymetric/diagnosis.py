@@ -19,6 +19,8 @@ from anymetric.problem import Problem
 EXPLAINS = 0.3
 # A condition number beyond which slopes of single surrogates mean nothing.
 COLLINEAR = 1e4
+# A gain of this part of the cost would be worth having: rows that cannot exclude it say too little.
+WORTHWHILE = 0.05
 
 
 class Verdict(Enum):
@@ -34,6 +36,10 @@ class Verdict(Enum):
     POST_SHIFT = "The plain model at a tuned threshold is as good: simply use that."
     PLAIN = "The plain model is as good: simply use that."
     MORE_ROWS = "The gain is within the metric's noise: more judging rows would tell."
+    COMPARE = (
+        "This method does not measure its gain over the plain model: hold it against "
+        "anymetric.baselines.PostShift on rows of your own."
+    )
     MORE_SURROGATES = (
         "The surrogates hardly explain the metric near this model: add surrogates, such as slices "
         "by a column that the metric reads."
@@ -146,6 +152,7 @@ def diagnose(
             noted["gain"],
             noted["gain_error"],
             estimate,
+            here.cost,
             thresholds=isinstance(problem.metric, DecisionMetric) and problem.labels is not None,
         ),
         **noted,
@@ -153,7 +160,7 @@ def diagnose(
 
 
 def decide(
-    gain: float, gain_error: float, estimate: Estimate, *, thresholds: bool = True
+    gain: float, gain_error: float, estimate: Estimate, cost: float, *, thresholds: bool = True
 ) -> Verdict:
     """Return the verdict: a clear gain first, then why there is none.
 
@@ -163,14 +170,16 @@ def decide(
         Over the plain model, at its best threshold where the metric knows `thresholds`.
     estimate : Estimate
         How the surrogates explain the metric near the model.
+    cost : float
+        Of the model: a gain is measured against it.
     thresholds : bool
 
     Examples
     --------
     >>> import numpy as np
     >>> clear = Estimate(np.ones(1), np.zeros(1), 1.0, 0.9)
-    >>> decide(0.05, 0.01, clear).name, decide(0.0, 0.01, clear).name
-    ('GO', 'POST_SHIFT')
+    >>> [decide(gain, 0.01, clear, cost=0.5).name for gain in (0.05, 0.015, 0.0)]
+    ['GO', 'MORE_ROWS', 'POST_SHIFT']
     """
     if gain > 2.0 * gain_error:
         return Verdict.GO
@@ -178,6 +187,8 @@ def decide(
         return Verdict.MORE_SURROGATES
     if estimate.condition > COLLINEAR:
         return Verdict.FEWER_SURROGATES
-    if gain > gain_error:
+    if np.isnan(gain):
+        return Verdict.COMPARE
+    if gain + 2.0 * gain_error > WORTHWHILE * abs(cost):
         return Verdict.MORE_ROWS
     return Verdict.POST_SHIFT if thresholds else Verdict.PLAIN
