@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from anymetric.data import Floats, Matrix, Sparse
-from anymetric.models.products import row_sums, times, totals
+from anymetric.models.products import row_sums, sums_and_totals, times
 
 # Entries of X up to which a Hessian is summed in double precision, and rows in a block of it.
 EXACT = 1 << 17
@@ -105,8 +105,8 @@ class Linear:
         self, X: Matrix, theta: NDArray[Any], slopes: Floats | Sparse
     ) -> NDArray[np.float64]:
         """Turn gradients by scores, ``(n,)`` or ``(K, n)``, into gradients by parameters."""
-        gradient = row_sums(X, slopes if slopes.dtype == X.dtype else slopes.astype(X.dtype))
-        total = totals(slopes)
+        alike = slopes if slopes.dtype == X.dtype else slopes.astype(X.dtype)
+        gradient, total = sums_and_totals(X, alike)
         if self.shift is not None:
             gradient = gradient - np.multiply.outer(total, self.shift)
         if self.scale is not None:

@@ -49,12 +49,54 @@ def row_sums(X: Matrix, slopes: Floats | Sparse) -> NDArray[np.float64]:
         return np.ascontiguousarray((X.T @ slopes.T.toarray()).T, dtype=np.float64)
     if X.dtype == np.float64 or sparse.issparse(X):
         return one_sum(X, slopes, streamed(X))
-    by_row = slopes.tocsc().T if sparse.issparse(slopes) else slopes
+    if sparse.issparse(slopes):
+        return block_sums(slopes, X)[0]
     total = np.zeros((*slopes.shape[:-1], X.shape[1]))
     for start in range(0, X.shape[0], SUMMED):
         rows = slice(start, min(start + SUMMED, X.shape[0]))
-        total += one_sum(X[rows], some(by_row, rows), streamed(X))
+        total += one_sum(X[rows], slopes[..., rows], streamed(X))
     return total
+
+
+def block_sums(slopes: Sparse, *tables: Floats) -> list[NDArray[np.float64]]:
+    """Return ``slopes @ X`` for sparse slopes and some tables, each by one product.
+
+    The slopes get a row for each block of rows of X, and the blocks are added in double precision.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> slopes, one = sparse.csr_array([[1.0, 0.0, 2.0]]), np.ones(3, np.float32)
+    >>> [sums.tolist() for sums in block_sums(slopes, np.ones((3, 1), np.float32), one)]
+    [[[3.0]], [3.0]]
+    """
+    found = slopes.tocsc()
+    K, n = found.shape
+    ends = found.indptr[[*range(0, n, SUMMED), n]]
+    count = len(ends) - 1
+    first = np.repeat(np.arange(count, dtype=found.indices.dtype) * K, np.diff(ends))
+    placed = found.data, found.indices + first, found.indptr
+    blocks = sparse.csc_array(placed, shape=(K * count, n))
+    parts = ((blocks @ X).reshape(count, K, *X.shape[1:]) for X in tables)
+    return [np.asarray(part.sum(axis=0, dtype=np.float64)) for part in parts]
+
+
+def sums_and_totals(
+    X: Matrix, slopes: Floats | Sparse
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return ``slopes @ X`` and the sums of the slopes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> sums, total = sums_and_totals(np.eye(2, dtype=np.float32), sparse.csc_array([[1.0, 2.0]]))
+    >>> sums.tolist(), total.tolist()
+    ([[1.0, 2.0]], [3.0])
+    """
+    if sparse.issparse(slopes) and not sparse.issparse(X) and X.dtype == np.float32:
+        sums, total = block_sums(slopes, X, np.ones(X.shape[0], np.float32))
+        return sums, total
+    return row_sums(X, slopes), totals(slopes)
 
 
 def totals(slopes: Floats | Sparse) -> NDArray[np.float64]:
@@ -76,13 +118,6 @@ def one_sum(X: Any, slopes: Any, stream: bool) -> NDArray[np.float64]:
     if stream and slopes.ndim == 1:
         return np.asarray(np.einsum("i,ij->j", slopes, X), dtype=np.float64)
     return np.asarray(slopes @ X, dtype=np.float64)
-
-
-def some(by_row: Any, rows: slice) -> Any:
-    """Return the slopes of these rows, from ``(..., n)`` slopes or their sparse transpose."""
-    if isinstance(by_row, sparse.csr_array):
-        return row_block(by_row, rows.start, rows.stop).T
-    return by_row[..., rows]
 
 
 def streamed(X: Matrix) -> bool:
