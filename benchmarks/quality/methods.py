@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from importlib.util import find_spec
 from typing import Any, Literal
 
+import numpy as np
+
 from anymetric import baselines
 from anymetric.estimators import MetricClassifier, MetricRanker
 from anymetric.metrics import FBeta, FunctionMetric, MacroByGroup, Metric
@@ -87,10 +89,11 @@ class Method:
 
 
 def as_function(metric: Metric) -> FunctionMetric:
-    """Return a metric of decisions as a function of labels -1 and 1 that shows no formula."""
+    """Return a metric of decisions as a function of labels 0 and 1 that shows no formula."""
 
     def called(y_true: Any, y_pred: Any, **columns: Any) -> float:
-        return float(metric.bind(y_true, side=columns).values(y_pred))
+        y, decided = (np.where(np.asarray(of) > 0, 1.0, -1.0) for of in (y_true, y_pred))
+        return float(metric.bind(y, side=columns).values(decided))
 
     return FunctionMetric(
         called, metric.greater_is_better, "decisions", metric.needs, name=f"hidden {metric.name}"
