@@ -129,21 +129,19 @@ def single_best(
 
 
 def measured(judged: list[Judged], verdict: Judgement) -> dict[str, float]:
-    """Return the gain over the plain candidate, its error, and the optimism of choosing."""
-    gain = judged[0].tuned.replicates - verdict.replicates
+    """Return the gain over the plain candidate, its error, and the optimism of choosing.
+
+    The optimism is how much lower a replicate's winner looks in that replicate than over all.
+    """
+    replicates = np.stack([j.tuned.replicates for j in judged], axis=1)  # (B, C)
+    costs = np.array([j.tuned.cost for j in judged])
+    gain = replicates[:, 0] - verdict.replicates
+    winner = np.argmin(replicates, axis=1)
     return {
         "gain": float(gain.mean()),
         "gain_error": float(gain.std()),
-        "optimism": optimism(judged),
+        "optimism": float(np.mean(costs[winner] - replicates.min(axis=1))),
     }
-
-
-def optimism(judged: list[Judged]) -> float:
-    """Return how much lower a replicate's winner looks in that replicate than over all."""
-    replicates = np.stack([j.tuned.replicates for j in judged], axis=1)  # (B, C)
-    costs = np.array([j.tuned.cost for j in judged])
-    winner = np.argmin(replicates, axis=1)
-    return float(np.mean(costs[winner] - replicates.min(axis=1)))
 
 
 def worth_of(

@@ -8,16 +8,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anymetric.auto.calling import CallingJury, flagging
-from anymetric.auto.choice import Choice, choose, optimism, rejudged, voters
+from anymetric.auto.choice import Choice, choose, rejudged, voters
 from anymetric.auto.domain import label_weights
 from anymetric.auto.jury import DecisionJury
 from anymetric.auto.pool import Candidate
-from anymetric.auto.trust import SURE, Bench, doubt
+from anymetric.auto.trust import SURE, Bench, doubt, worse
 from anymetric.data import Data
 from anymetric.metrics import BoundMetric, DecisionMetric
 from anymetric.problem import Problem
 
 Floats64 = NDArray[np.float64]
+# What trusted rows chose is given up only where the judging rows speak against it so loudly: the
+# best of some forty candidates looks better there than it is.
+LUCK = 2.0
 # The scores by which labels are weighed improve with the choice, and the choice with the weights.
 ROUNDS = 2
 # A metric that must be called sees so many rows of both samples at most, at thresholds that flag
@@ -71,10 +74,8 @@ class Pooled:
             again = choose(anew, self.problem, self.averaged)
             bench, judged = self.bench(again.mean), voters(again)
         again = again.placed(bench, jury)
-        # The best of some forty candidates looks better to the judging rows than it is; what
-        # trusted rows chose is given up where they speak against it more loudly than that.
-        behind = again.verdict(jury).replicates - placed.verdict(jury).replicates
-        return placed if behind.mean() > optimism(choice.judged) + behind.std() else again
+        new, old = (one.verdict(jury).replicates for one in (again, placed))
+        return placed if worse(new, old, LUCK) else again
 
     def called(self, choice: Choice, jury: CallingJury, rng: np.random.Generator) -> Choice:
         """Place the threshold of a metric that must be called, by a sample of all rows.
