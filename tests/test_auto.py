@@ -503,3 +503,17 @@ def test_every_budget_gives_a_model_and_is_kept(calls, judges, rng):
     solution = Auto().run(Ledger(problem, calls), [], rng)
     assert solution.calls <= calls
     assert np.all(np.isfinite(solution.theta))
+
+
+@pytest.mark.parametrize("misleads", [True, False])
+def test_training_labels_that_mean_something_else_do_not_place_thresholds(misleads, rng):
+    """Proxies rank the candidates the other way round; labels with noise do not."""
+    X = rng.normal(size=(2300, 4))
+    y = np.where(X[:, 0] - X[:, 1] > 1.0, 1.0, -1.0)
+    flipped = np.where(rng.random(2300) < 0.2, -y, y)
+    labels = np.where(X[:, 1] > 0.0, 1.0, -1.0) if misleads else flipped
+    train, valid = Data(X[:2000], labels[:2000]), Data(X[2000:], y[2000:])
+    problem = Problem(train, per_class("logistic"), as_metric("f1"), valid, Linear(), (0, 1))
+    solution = Auto().run(Ledger(problem), [], rng)
+    assert (solution.settings["trust"] == 0.0) == misleads
+    assert solution.cost < 0.2

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from anymetric.auto.average import Judged
 from anymetric.auto.calling import CallingJury, flagging
 from anymetric.auto.choice import Choice, choose, rejudged, voters
 from anymetric.auto.domain import label_weights
@@ -64,6 +66,8 @@ class Pooled:
     def place(self, choice: Choice, jury: DecisionJury, rng: np.random.Generator) -> Choice:
         """Place the threshold; rows that can be trusted tell the candidates apart better too."""
         bench = self.bench(choice.mean)
+        if contrary(choice.judged, bench):
+            return choice
         placed = choice.placed(bench, jury)
         if placed.trust == 0.0:
             return placed
@@ -119,3 +123,18 @@ class Pooled:
             return rows, problem.metric.bind(y, side=side, labels=problem.labels)
         except ValueError:
             return None
+
+
+def contrary(judged: Sequence[Judged], bench: Bench) -> bool:
+    """Return whether training rows rank the candidates the other way round than judging rows.
+
+    Labels that mean something else, such as proxies, are found out so. Rows that are merely noisy
+    rank them alike.
+    """
+    jury = bench.trainers()
+    costs = [
+        (one.tuned.cost, jury.judge(bench.thinned(one.candidate.train) + one.tuned.shift).cost)
+        for one in judged
+    ]
+    valid, train = np.array(costs).T
+    return bool(np.mean((valid - valid.mean()) * (train - train.mean())) < 0.0)

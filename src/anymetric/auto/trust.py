@@ -103,7 +103,16 @@ class Bench:
 
     def scores(self, train: Floats, valid: Floats64) -> Floats64:
         """Return the scores of the rows that are here, of those of all rows."""
-        return np.concatenate([valid, train[:: self.step]])
+        return np.concatenate([valid, self.thinned(train)])
+
+    def thinned(self, train: Floats) -> Floats:
+        """Return the scores of the training rows that are here."""
+        return train[:: self.step]
+
+    def trainers(self) -> DecisionJury:
+        """Return a jury of the training rows alone, without replicates."""
+        rows = self.data.take(np.arange(len(self.fold), len(self.data)))
+        return DecisionJury.build(self.metric, rows, np.ones((len(rows), 1)))
 
     def jury(self, trust: float, replicates: int, rng: np.random.Generator) -> DecisionJury:
         """Return a jury of both samples at one level of trust, with replicates of them."""
