@@ -7,12 +7,13 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from anymetric.auto import Auto
-from anymetric.auto.average import agreeing, votes
+from anymetric.auto.average import Judged, agreeing, votes
 from anymetric.auto.calling import CallingJury
 from anymetric.auto.domain import domain_weights
 from anymetric.auto.jury import DecisionJury, replicate_weights
 from anymetric.auto.parts import named
-from anymetric.auto.pool import Kitchen, Recipe
+from anymetric.auto.pool import Candidate, Kitchen, Recipe
+from anymetric.auto.pooled import contrary
 from anymetric.auto.targets import FLAT, SmoothHinge, moved
 from anymetric.auto.trust import Bench
 from anymetric.data import Data
@@ -505,15 +506,18 @@ def test_every_budget_gives_a_model_and_is_kept(calls, judges, rng):
     assert np.all(np.isfinite(solution.theta))
 
 
-@pytest.mark.parametrize("misleads", [True, False])
-def test_training_labels_that_mean_something_else_do_not_place_thresholds(misleads, rng):
-    """Proxies rank the candidates the other way round; labels with noise do not."""
-    X = rng.normal(size=(2300, 4))
-    y = np.where(X[:, 0] - X[:, 1] > 1.0, 1.0, -1.0)
-    flipped = np.where(rng.random(2300) < 0.2, -y, y)
-    labels = np.where(X[:, 1] > 0.0, 1.0, -1.0) if misleads else flipped
-    train, valid = Data(X[:2000], labels[:2000]), Data(X[2000:], y[2000:])
-    problem = Problem(train, per_class("logistic"), as_metric("f1"), valid, Linear(), (0, 1))
-    solution = Auto().run(Ledger(problem), [], rng)
-    assert (solution.settings["trust"] == 0.0) == misleads
-    assert solution.cost < 0.2
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_training_rows_whose_labels_mean_something_else_are_contrary(sign, rng):
+    """The better a candidate is on the judging rows, the worse on proxies; noise does not turn."""
+    y = np.where(rng.random(600) < 0.5, 1.0, -1.0)
+    told = sign * np.where(rng.random(600) < 0.2, -y, y)
+    train, valid = Data(np.zeros((400, 0)), told[:400]), Data(np.zeros((200, 0)), y[400:])
+    error = as_metric("error")
+    bench = Bench.build(error, train, valid, np.ones(400), np.arange(200) % 5)
+    jury = DecisionJury.build(error, valid, np.ones((200, 2)))
+    judged = []
+    for noise in (0.5, 1.0, 2.0, 4.0):
+        scores = y + noise * rng.normal(size=600)
+        one = Candidate(Recipe("", np.ones(400)), np.zeros(1), scores[:400], scores[400:])
+        judged.append(Judged(one, jury.tune(one.valid)))
+    assert contrary(judged, bench) == (sign < 0.0)
