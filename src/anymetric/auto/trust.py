@@ -105,9 +105,9 @@ class Bench:
         """Return the scores of the rows that are here, of those of all rows."""
         return np.concatenate([valid, self.thinned(train)])
 
-    def thinned(self, train: Floats) -> Floats:
+    def thinned(self, train: Floats) -> Floats64:
         """Return the scores of the training rows that are here."""
-        return train[:: self.step]
+        return train[:: self.step].astype(np.float64, copy=False)
 
     def trainers(self) -> DecisionJury:
         """Return a jury of the training rows alone, without replicates."""
