@@ -15,10 +15,12 @@ sys.path.insert(0, str(ROOT))
 
 from benchmarks import ablation  # noqa: E402
 from benchmarks.quality import cells, run  # noqa: E402
-from benchmarks.quality.methods import METHODS  # noqa: E402
+from benchmarks.quality.methods import METHODS, as_function  # noqa: E402
+from benchmarks.quality.results import Results  # noqa: E402
 from benchmarks.quality.samples import SPOILT_GROUP, bind, groups_of, strata  # noqa: E402
+from benchmarks.quality.shown import shown  # noqa: E402
 from benchmarks.quality.store import HEADER, Cell, Row, Store  # noqa: E402
-from benchmarks.quality.table import Results, report  # noqa: E402
+from benchmarks.quality.table import report  # noqa: E402
 from benchmarks.quality.tasks import TASKS  # noqa: E402
 
 TINY = ["--tasks", "wine_balanced", "--methods", "logistic", "post_shift", "--seeds", "0,1"]
@@ -184,9 +186,9 @@ def test_the_table_has_the_mean_its_error_the_rank_and_the_price():
     costs = {"logistic": [0.3, 0.5], "post_shift": [0.1, 0.3], "lightgbm": [0.0, 0.0]}
     rows = hand_made(costs, {"logistic": 1.0, "post_shift": 2.0, "lightgbm": 6.0})
     results = Results(rows)
-    assert results.ranks("post_shift") == [1.0]
-    assert results.ranks("logistic") == [2.0]
-    assert results.ranks("lightgbm") == []  # not linear, not ranked
+    assert results.ranks("post_shift") == {"wine_balanced": 1.0}
+    assert results.ranks("logistic") == {"wine_balanced": 2.0}
+    assert results.ranks("lightgbm") == {}  # not linear, not ranked
     assert results.ratios("lightgbm") == [3.0, 3.0]
     text = report(rows)
     assert "0.4000 ± 0.1000" in text
@@ -203,7 +205,27 @@ def test_rows_of_different_code_are_told_apart():
 def test_ranks_compare_the_seeds_that_all_linear_methods_have():
     costs = {"logistic": [0.3, 0.9], "post_shift": [0.4]}
     results = Results(hand_made(costs, {"logistic": 1.0, "post_shift": 1.0}))
-    assert results.ranks("logistic") == [1.0]
+    assert results.ranks("logistic") == {"wine_balanced": 1.0}
+
+
+@pytest.mark.parametrize(("cost", "so"), [(0.3, "yes"), (0.39, "yes"), (0.5, "**no**")])
+def test_what_must_be_seen_is_held_against_the_numbers(cost, so):
+    costs = {"auto": [cost, cost], "post_shift": [0.3, 0.4], "balanced": [0.6, 0.7]}
+    found = shown(Results(hand_made(costs, dict.fromkeys(costs, 1.0))))
+    said = {what: verdict for what, _, verdict in found}
+    assert said["never behind post_shift by more than one"] == so
+    assert said["best mean rank"] == ("yes" if cost < 0.35 else "**no**")
+    assert said["fitting at most 20 times as long as post_shift, median"] == "yes"
+
+
+def test_a_hidden_metric_shows_nothing_but_its_value():
+    task = TASKS["compas_noisy50"]
+    parts = task.parts(0)
+    hidden = as_function(task.metric)
+    y, groups = parts.valid.y, parts.valid.groups
+    decided = np.random.default_rng(0).permutation(y)
+    expected = task.metric.bind(2.0 * y - 1.0, side={"groups": groups}).values(decided - 0.5)
+    assert hidden.function(y, decided, groups=groups) == pytest.approx(float(expected))
 
 
 def ablated(out, *more):

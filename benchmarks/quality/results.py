@@ -39,13 +39,13 @@ class Results:
         """Return the linear methods with results on a task: those that are ranked."""
         return [name for name in self.methods if METHODS[name].ranked and (task, name) in self.rows]
 
-    def ranks(self, method: str) -> list[float]:
+    def ranks(self, method: str) -> dict[str, float]:
         """Return the rank on each task, by mean cost over the seeds that all linear ones have."""
-        found = []
+        found = {}
         for task in self.tasks:
             rivals = self.linear(task)
             if method in rivals and len(rivals) > 1:
-                found.append(float(rankdata(self._means(task, rivals))[rivals.index(method)]))
+                found[task] = float(rankdata(self._means(task, rivals))[rivals.index(method)])
         return found
 
     def ratios(self, method: str) -> list[float]:

@@ -60,7 +60,7 @@ def method_lines(results: Results) -> list[list[str]]:
     """Return one line a method: its rank and its price."""
     lines = []
     for name in results.methods:
-        rows, ranks = results.of(name), results.ranks(name)
+        rows, ranks = results.of(name), list(results.ranks(name).values())
         calls = [row.calls for row in rows if row.calls == row.calls]
         lines.append(
             [
