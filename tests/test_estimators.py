@@ -264,9 +264,9 @@ def test_a_scorer_asks_any_estimator_in_the_right_way():
     assert pickle.loads(pickle.dumps(scorer("error")))(logistic, X, words) < 0.0
 
 
-def test_a_scorer_of_three_classes_is_refused():
-    with pytest.raises(ValueError, match="reads two classes; LogisticRegression has 3"):
-        scorer("error")(LogisticRegression().fit(X, np.arange(200) % 3), X, np.arange(200) % 3)
+def test_a_scorer_of_one_positive_class_refuses_three():
+    with pytest.raises(ValueError, match="one positive class, and y has 3"):
+        scorer("f1")(LogisticRegression().fit(X, np.arange(200) % 3), X, np.arange(200) % 3)
 
 
 class Counting:

@@ -155,7 +155,7 @@ TARGETS = {
     "three classes": (
         CLASSIFIER,
         {"y": np.arange(N) % 3},
-        "has 3 classes. Many classes are coming",
+        "has 3 classes. Give macro_f1",
     ),
     "real numbers": (CLASSIFIER, {"y": X[:, 0]}, "Unknown label type: continuous"),
     "unknown label": (CLASSIFIER, {"X_val": X, "y_val": Y + 1}, r"labels \[2\] were never seen"),

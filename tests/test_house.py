@@ -23,7 +23,7 @@ LAYERS = (
     {"ledger"},
     {"gradients", "projections", "solvers", "theory", "starts"},
     {"solution"},
-    {"descent", "diagnosis", "tuning", "frontier", "auto"},
+    {"boosting", "descent", "diagnosis", "tuning", "frontier", "auto", "many", "networks"},
     {"estimators"},
     {"datasets"},
     {"baselines", "displays", "report"},

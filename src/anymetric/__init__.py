@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from anymetric.estimators import MetricClassifier, MetricRanker, MetricRegressor, scorer
     from anymetric.gradients import FiniteDifferences, LinearInterpolation, Subspace, TwoStep
     from anymetric.metrics import Metric, MetricError, as_metric, metric, metric_names
+    from anymetric.models import Reweighted
+    from anymetric.models.boosted import Boosted
+    from anymetric.models.torch import TorchModel
     from anymetric.projections import LBFGS, Adagrad, Exact, GaussNewton
     from anymetric.solution import Solution, Status
     from anymetric.surrogates import (
@@ -49,6 +52,7 @@ __all__ = [
     "Adagrad",
     "Auto",
     "AveragePrecisionAtK",
+    "Boosted",
     "Descent",
     "DescentDisplay",
     "Exact",
@@ -63,6 +67,7 @@ __all__ = [
     "MetricRegressor",
     "MissingExtra",
     "PrecisionAtRecall",
+    "Reweighted",
     "SliceWeightsDisplay",
     "Sliced",
     "Slices",
@@ -70,6 +75,7 @@ __all__ = [
     "Status",
     "Subspace",
     "ThresholdDisplay",
+    "TorchModel",
     "Tuned",
     "TwoStep",
     "__version__",
@@ -95,6 +101,9 @@ _HOMES = {
     "estimators": ("MetricClassifier", "MetricRanker", "MetricRegressor", "scorer"),
     "gradients": ("FiniteDifferences", "LinearInterpolation", "Subspace", "TwoStep"),
     "metrics": ("Metric", "MetricError", "as_metric", "metric", "metric_names"),
+    "models": ("Reweighted",),
+    "models.boosted": ("Boosted",),
+    "models.torch": ("TorchModel",),
     "projections": ("LBFGS", "Adagrad", "Exact", "GaussNewton"),
     "solution": ("Solution", "Status"),
     "surrogates": (
@@ -125,4 +134,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__, *_HOMES})
+    return sorted({*globals(), *__all__, *(home.partition(".")[0] for home in _HOMES)})

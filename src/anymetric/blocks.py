@@ -12,6 +12,9 @@ from numpy.typing import NDArray
 
 # A block holds queries whose sizes differ by no more than this factor: so little is padding.
 LIKE = 1.25
+# A few small queries more in a block cost less than a block of their own: up to half may be padding
+# in a block of no more places than this.
+SMALL = 1 << 14
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,7 +110,7 @@ class Queries:
         sizes = self.sizes[queries]
         blocks, first = [], 0
         while first < len(queries):
-            last = int(np.searchsorted(sizes, LIKE * sizes[first], side="right"))
+            last = first + _block_length(sizes[first:])
             blocks.append(self._block(queries[first:last]))
             first = last
         return blocks
@@ -117,3 +120,11 @@ class Queries:
         real = place < self.sizes[queries, np.newaxis]
         inside = self.start[queries, np.newaxis] + np.where(real, place, 0)
         return Block(self.order[inside], real, queries)
+
+
+def _block_length(sizes: NDArray[np.intp]) -> int:
+    """Return how many of the queries, the smallest first, go into one block."""
+    alike = int(np.searchsorted(sizes, LIKE * sizes[0], side="right"))
+    places = sizes * np.arange(1, len(sizes) + 1)
+    fits = (places <= SMALL) & (places <= 2 * np.cumsum(sizes))
+    return max(alike, int(np.flatnonzero(fits)[-1]) + 1 if fits.any() else 0)

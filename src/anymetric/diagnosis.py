@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any
 
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from anymetric.gradients import Estimate, Subspace
 from anymetric.ledger import Ledger
 from anymetric.metrics import DecisionMetric
+from anymetric.models import Linear
 from anymetric.problem import Problem
 
 # Below this share of explained variance the surrogates say little about the metric.
@@ -73,6 +74,9 @@ class Diagnosis:
     slopes, errors : dict
         How the cost changes with each surrogate, with standard errors.
     verdict : Verdict
+    families : dict
+        Where several families of models competed: each one's share of the votes, and how far the
+        best of it is behind the best of all, with its error.
 
     Examples
     --------
@@ -96,6 +100,7 @@ class Diagnosis:
     slopes: Mapping[str, float]
     errors: Mapping[str, float]
     verdict: Verdict
+    families: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
     def __str__(self) -> str:
         lines = [
@@ -111,7 +116,55 @@ class Diagnosis:
             f"  {name}: slope {slope:+.4f} ± {self.errors[name]:.4f}"
             for name, slope in self.slopes.items()
         ]
-        return "\n".join(lines)
+        return "\n".join([*lines[:3], *told(self.families), *lines[3:]])
+
+
+def told(families: Mapping[str, Mapping[str, float]]) -> list[str]:
+    """Say which family won, and by how much.
+
+    Examples
+    --------
+    >>> linear = {"votes": 0.25, "behind": 0.012, "error": 0.004}
+    >>> told({"boosted": {"votes": 0.75, "behind": 0.0, "error": 0.0}, "linear": linear})
+    ['of 2 families boosted won (75 % of the votes); linear is 0.0120 ± 0.0040 behind (25 %)']
+    """
+    if len(families) < 2:
+        return []
+    first, *others = sorted(families, key=lambda name: families[name]["behind"])
+    behind = [
+        f"{name} is {families[name]['behind']:.4f} ± {families[name]['error']:.4f} behind "
+        f"({100 * families[name]['votes']:.0f} %)"
+        for name in others
+    ]
+    won = f"{first} won ({100 * families[first]['votes']:.0f} % of the votes)"
+    return [f"of {len(families)} families {'; '.join([won, *behind])}"]
+
+
+def around_scores(
+    problem: Problem, scores: NDArray[np.float64]
+) -> tuple[Problem, NDArray[np.float64]]:
+    """Return a linear problem around the scores of a model without parameters, and where it is.
+
+    Its features are the scores and the surrogates' gradients by them (Algorithm 2): what a probe
+    in the subspace of the surrogates moves along.
+
+    Examples
+    --------
+    >>> from anymetric.data import Data
+    >>> from anymetric.metrics import as_metric
+    >>> data = Data(np.zeros((2, 1)), np.array([1.0, -1.0]))
+    >>> scores = np.array([0.5, 2.0])
+    >>> near, theta = around_scores(Problem(data, "logistic", as_metric("error")), scores)
+    >>> near.scores(theta).tolist()
+    [0.5, 2.0]
+    """
+    slopes = problem.profiler.slopes(scores).toarray()
+    sizes = np.maximum(np.linalg.norm(slopes, axis=1), np.finfo(float).tiny)
+    X = np.column_stack([scores, (slopes / sizes[:, np.newaxis]).T])
+    rows = replace(problem.train, X=X)
+    theta = np.zeros(X.shape[1])
+    theta[0] = 1.0
+    return replace(problem, train=rows, valid=rows, model=Linear(intercept=False)), theta
 
 
 def diagnose(
@@ -155,6 +208,7 @@ def diagnose(
             here.cost,
             thresholds=isinstance(problem.metric, DecisionMetric) and problem.labels is not None,
         ),
+        families=run.get("families", {}),
         **noted,
     )
 

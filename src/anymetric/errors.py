@@ -52,3 +52,21 @@ def import_extra(module: str, *, needed_by: str, extra: str) -> Any:
     except OSError as error:
         message = f"{needed_by} needs {package}, which is installed but cannot be loaded: {error}"
         raise MissingExtra(message, name=package) from error
+
+
+class Deferred:
+    """An optional module that is imported when something of it is first asked for.
+
+    Examples
+    --------
+    >>> Deferred("json", needed_by="This page", extra="paper").dumps([1])
+    '[1]'
+    """
+
+    def __init__(self, module: str, *, needed_by: str, extra: str) -> None:
+        self._asked = {"module": module, "needed_by": needed_by, "extra": extra}
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return getattr(import_extra(**self._asked), name)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -33,8 +33,9 @@ class Problem:
     valid : Data, optional
         The rows that judge; the training rows by default.
     model : Model
-    labels : pair, optional
-        The user's names of the negative and the positive class, for the user's own metric.
+    labels : pair or `Classes`, optional
+        The user's names of the negative and the positive class, for the user's own metric; or
+        what many classes are called.
 
     Examples
     --------
@@ -53,7 +54,7 @@ class Problem:
     metric: Metric
     valid: Data = None  # type: ignore[assignment]
     model: Model = field(default_factory=Linear)
-    labels: tuple[Any, Any] | None = None
+    labels: Sequence[Any] | None = None
 
     def __post_init__(self) -> None:
         if self.valid is None:

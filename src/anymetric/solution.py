@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from anymetric.gradients import Estimate
 from anymetric.ledger import Probe
+from anymetric.models import Scorer
 from anymetric.projections import Projection
 
 
@@ -130,6 +131,8 @@ class Solution:
         What each surrogate or slice counted for, where the method says so itself.
     rows : array or None
         The learned weight of every training row, where the method has one, summing to one.
+    scorer : Scorer or None
+        The model itself, where it is more than the best turn's parameters.
 
     Examples
     --------
@@ -147,6 +150,7 @@ class Solution:
     settings: dict[str, Any] = field(default_factory=dict)
     worth: dict[str, float] | None = None
     rows: NDArray[np.float64] | None = field(default=None, repr=False)
+    scorer: Scorer | None = field(default=None, repr=False)
 
     @property
     def theta(self) -> NDArray[np.float64]:

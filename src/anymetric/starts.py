@@ -13,7 +13,6 @@ from anymetric.losses import Loss, as_loss
 from anymetric.metrics import MetricError
 from anymetric.metrics.calls import BoundCalls
 from anymetric.metrics.thresholds import Thresholds
-from anymetric.models import Linear
 from anymetric.problem import Problem
 from anymetric.solvers import WeightedLoss, minimise
 
@@ -100,7 +99,7 @@ def shifted(ledger: Ledger, theta: Theta, limit: int = 200) -> Theta:
     ([1.0, -2.5], 2)
     """
     problem = ledger.problem
-    movable = isinstance(problem.model, Linear) and problem.model.intercept
+    movable = getattr(problem.model, "intercept", False)
     limit = int(min(limit, ledger.left // 4))
     if not (movable and problem.metric.decides and limit > 1):
         return theta

@@ -113,3 +113,18 @@ def test_comparisons_are_paired_over_the_splits(rows, told):
     error = np.sqrt((1 / 3 + 1 / 2) * lead.var())
     assert found["balanced"]["lead_error"] == pytest.approx(error, rel=0.02)
     assert found["balanced"]["rank"] + found["anymetric"]["rank"] == pytest.approx(3.0)
+
+
+def test_boosted_trees_are_saved_without_pickle_and_predict_the_same(rows, told):
+    code, out, _ = told(
+        "fit", rows, *ASK, "--model", "boosted", "--run", "run", "--out", "m.skops", "--json"
+    )
+    assert code == 0
+    assert json.loads(out)["saved"]["copy"] == "m.skops"
+    assert told("predict", "m.skops", rows, "--out", "scores.csv")[0] == 0
+    scored, kept = pd.read_csv("scores.csv"), pd.read_csv("run/scores.csv")
+    again = scored["score"].to_numpy()[kept["row"].to_numpy() - 1]
+    np.testing.assert_allclose(again, kept["score"], rtol=1e-9)
+    code, out, _ = told("explain", "m.skops", "--json")
+    assert code == 0
+    assert set(json.loads(out)["members"]) == {"Trees"}

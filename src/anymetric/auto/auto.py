@@ -9,7 +9,7 @@ from typing import ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from anymetric.auto.average import Judged, lifted, row_weights
+from anymetric.auto.average import Judged, probe, row_weights
 from anymetric.auto.calling import CallingJury
 from anymetric.auto.choice import (
     CALLS,
@@ -18,6 +18,7 @@ from anymetric.auto.choice import (
     affordable,
     among,
     ballot,
+    by_family,
     choose,
     few,
     flat,
@@ -42,10 +43,10 @@ from anymetric.auto.recipes import (
 )
 from anymetric.auto.room import Room
 from anymetric.auto.walks import walks
-from anymetric.ledger import BudgetSpent, Ledger, Probe
+from anymetric.ledger import BudgetSpent, Ledger
 from anymetric.losses import as_loss
 from anymetric.metrics import DecisionMetric, MetricError
-from anymetric.models import Linear
+from anymetric.models import Ensemble, Linear
 from anymetric.problem import Problem
 from anymetric.solution import Solution, Status, Turn
 
@@ -134,7 +135,8 @@ class Auto:
         """Train, judge and average; `starts` are not needed and not read."""
         problem = ledger.problem
         if ranks_by_query(problem):
-            return AutoByQuery(self.replicates, self.averaged).run(ledger, rng, watch)
+            by_query = AutoByQuery(self.replicates, self.averaged, self.use_validation)
+            return by_query.run(ledger, rng, watch)
         room = self._room(ledger, rng)
         status = Status.JUDGED
         try:
@@ -223,11 +225,10 @@ class Auto:
     def _conclude(self, room: Room, running: list[Judged], status: Status) -> Solution:
         """Average by votes, place the threshold, and say what each slice was worth."""
         problem = room.problem
-        choice = self._placed(room, choose(running, problem, self.averaged))
+        choice = self._chosen(room, running)
         mean = choice.mean
-        theta = lifted(mean.theta, choice.shift)
         verdict = choice.told or room.jury.judge(mean.valid + choice.shift)
-        here = Probe(theta, problem.profile(theta), verdict.cost)
+        here = probe(problem, mean, choice.shift, verdict.cost)
         calls = room.ledger.calls
         last = Turn(len(room.turns), 0, here, here.profile, calls=calls)
         settings = {
@@ -235,10 +236,16 @@ class Auto:
             "trust": choice.trust,
             "error": float(verdict.replicates.std()),
             **measured(running, verdict),
+            **by_family(running, among(running, choice)),
         }
         worth = worth_of(problem, choice.judged, choice.share, mean.recipe)
         rows = row_weights(problem, mean.recipe)
-        return Solution(last, status, (*room.turns, last), calls, settings, worth, rows)
+        scorer = mean.scorer.moved(choice.shift) if isinstance(mean.scorer, Ensemble) else None
+        return Solution(last, status, (*room.turns, last), calls, settings, worth, rows, scorer)
+
+    def _chosen(self, room: Room, running: list[Judged]) -> Choice:
+        """Return the candidates' shares, their mean and its threshold."""
+        return self._placed(room, choose(running, room.problem, self.averaged))
 
     def _placed(self, room: Room, choice: Choice) -> Choice:
         """Let training rows help to choose and to place the threshold, if they can."""

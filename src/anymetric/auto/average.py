@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from anymetric.auto.jury import Judgement
 from anymetric.auto.pool import Candidate, Recipe
 from anymetric.ledger import Probe
+from anymetric.models import Ensemble
 from anymetric.problem import Problem
 from anymetric.solution import Turn
 from anymetric.surrogates import Sliced, Slices
@@ -38,8 +39,7 @@ class Judged:
 
     def turn(self, problem: Problem, number: int, calls: int, began: float) -> Turn:
         """Return the candidate as a turn of the run."""
-        theta = lifted(self.candidate.theta, self.tuned.shift)
-        here = Probe(theta, problem.profile(theta), self.tuned.cost)
+        here = probe(problem, self.candidate, self.tuned.shift, self.tuned.cost)
         return Turn(number, 0, here, here.profile, calls=calls, seconds=time.perf_counter() - began)
 
     @property
@@ -70,13 +70,39 @@ def average(judged: Sequence[Judged], share: Floats64, sizes: Sequence[float]) -
     """
     kept = [(j, w, w / size) for j, w, size in zip(judged, share, sizes, strict=True) if w > 0.0]
     scale = float(share @ np.asarray(sizes))
-    theta = sum(part * lifted(j.candidate.theta, j.tuned.shift) for j, _, part in kept)
+    scorer = summed([(j, scale * part) for j, _, part in kept])
+    if scorer is None:
+        theta = sum(part * lifted(j.candidate.theta, j.tuned.shift) for j, _, part in kept)
+    else:
+        theta = np.zeros(0)
     train = sum(part * (j.candidate.train + j.tuned.shift) for j, _, part in kept)
     valid = sum(part * j.scores for j, _, part in kept)
     recipe = mixture([(j.candidate.recipe, w) for j, w, _ in kept])
-    return Candidate(
-        recipe, scale * np.asarray(theta), scale * np.asarray(train), scale * np.asarray(valid)
-    )
+    parts = (scale * np.asarray(theta), scale * np.asarray(train), scale * np.asarray(valid))
+    return Candidate(recipe, *parts, scorer=scorer)
+
+
+def summed(parts: Sequence[tuple[Judged, float]]) -> Ensemble | None:
+    """Return the sum of candidates' scores at their thresholds; None if parameters say it all."""
+    members = [one.candidate.scorer for one, _ in parts if one.candidate.scorer is not None]
+    if not members:
+        return None
+    offset = sum(weight * one.tuned.shift for one, weight in parts)
+    return Ensemble.of(members, [weight for _, weight in parts], offset)
+
+
+def probe(problem: Problem, candidate: Candidate, shift: float, cost: float) -> Probe:
+    """Return a candidate at its threshold as one look at the metric.
+
+    The profile of one without parameters comes from its scores: of the training rows, or of the
+    same rows as they judged by turns.
+    """
+    if candidate.scorer is None:
+        theta = lifted(candidate.theta, shift)
+        return Probe(theta, problem.profile(theta), cost)
+    scores = candidate.train if len(candidate.train) else candidate.valid
+    scores = np.asarray(scores, dtype=np.float64) + shift
+    return Probe(np.zeros(0), np.asarray(problem.profiler.values(scores)), cost)
 
 
 def mixture(recipes: Sequence[tuple[Recipe, float]]) -> Recipe:

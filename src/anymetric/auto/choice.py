@@ -15,6 +15,7 @@ from anymetric.auto.average import (
     row_weights,
     slice_worth,
     spread,
+    summed,
     votes,
 )
 from anymetric.auto.jury import CountedJury, DecisionJury, Judgement, Jury, reads_features
@@ -68,7 +69,11 @@ def choose(judged: list[Judged], problem: Problem, averaged: bool = True) -> Cho
     share = votes(replicates)
     if not averaged:
         share = np.eye(len(judged))[int(np.argmin(replicates.mean(axis=0)))]
-    share = agreeing(share, [j.candidate.valid for j in judged])
+    return shared(judged, agreeing(share, [j.candidate.valid for j in judged]), problem)
+
+
+def shared(judged: list[Judged], share: Floats64, problem: Problem) -> Choice:
+    """Return the mean of candidates by shares, which sum to one."""
     sizes = [1.0 for _ in judged]
     if problem.labels is not None:
         sizes = [spread(j.candidate.valid, problem.valid.weights) for j in judged]
@@ -125,23 +130,49 @@ def single_best(
     settings = {"candidates": ballot(judged, share), "trust": 0.0}
     worth = worth_of(problem, judged, share, judged[k].candidate.recipe)
     rows = row_weights(problem, judged[k].candidate.recipe)
-    return Solution(turns[k], status, tuple(turns), ledger.calls, settings, worth, rows)
+    scorer = summed([(judged[k], 1.0)])
+    return Solution(turns[k], status, tuple(turns), ledger.calls, settings, worth, rows, scorer)
 
 
 def measured(judged: list[Judged], verdict: Judgement) -> dict[str, float]:
-    """Return the gain over the plain candidate, its error, and the optimism of choosing.
-
-    The optimism is how much lower a replicate's winner looks in that replicate than over all.
-    """
-    replicates = np.stack([j.tuned.replicates for j in judged], axis=1)  # (B, C)
-    costs = np.array([j.tuned.cost for j in judged])
-    gain = replicates[:, 0] - verdict.replicates
-    winner = np.argmin(replicates, axis=1)
+    """Return the gain over the plain candidate, its error, and the optimism of choosing."""
+    gain = judged[0].tuned.replicates - verdict.replicates
     return {
         "gain": float(gain.mean()),
         "gain_error": float(gain.std()),
-        "optimism": float(np.mean(costs[winner] - replicates.min(axis=1))),
+        "optimism": optimism(judged),
     }
+
+
+def optimism(judged: list[Judged]) -> float:
+    """Return how much lower a replicate's winner looks in that replicate than over all."""
+    replicates = np.stack([j.tuned.replicates for j in judged], axis=1)  # (B, C)
+    costs = np.array([j.tuned.cost for j in judged])
+    winner = np.argmin(replicates, axis=1)
+    return float(np.mean(costs[winner] - replicates.min(axis=1)))
+
+
+def by_family(judged: list[Judged], share: Floats64) -> dict[str, dict[str, dict[str, float]]]:
+    """Return each family's share of the votes, and how far its best is behind the best of all.
+
+    Nothing where there is but one family.
+    """
+    names = [j.candidate.recipe.family for j in judged]
+    if len(set(names)) < 2:
+        return {}
+    costs = np.array([j.tuned.replicates.mean() for j in judged])
+    best = {n: min((k for k in range(len(judged)) if names[k] == n), key=costs.item) for n in names}
+    first = judged[int(np.argmin(costs))].tuned.replicates
+    found = {}
+    for name, k in best.items():
+        behind = judged[k].tuned.replicates - first
+        votes = float(sum(v for v, own in zip(share, names, strict=True) if own == name))
+        found[name] = {
+            "votes": votes,
+            "behind": float(behind.mean()),
+            "error": float(behind.std()),
+        }
+    return {"families": found}
 
 
 def worth_of(
@@ -161,5 +192,6 @@ def ballot(judged: list[Judged], share: Floats64) -> list[dict[str, object]]:
 
 def among(judged: list[Judged], choice: Choice) -> Floats64:
     """Return the shares of a choice among all candidates; those not in it have none."""
-    share = {id(j.candidate): v for j, v in zip(choice.judged, choice.share, strict=True)}
-    return np.array([share.get(id(j.candidate), 0.0) for j in judged])
+    pairs = zip(choice.judged, choice.share, strict=True)
+    share = {id(j.candidate.recipe): v for j, v in pairs}
+    return np.array([share.get(id(j.candidate.recipe), 0.0) for j in judged])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -192,7 +193,7 @@ def bind_replicate(
     data: Data,
     weights: Floats64,
     counted: bool,
-    labels: tuple[object, object] | None,
+    labels: Sequence[object] | None,
 ) -> tuple[NDArray[np.intp] | None, BoundMetric] | None:
     """Bind a metric to one replicate; None if the replicate lacks what the metric needs."""
     if not counted:

@@ -1,71 +1,30 @@
-"""Kitchens by query: weighted sums of surrogates, trained on whole queries, with honest scores."""
+"""Kitchens by query: blends of surrogates trained on whole queries, with honest scores."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import optimize
 
-from anymetric.auto.pool import FOLDS, Candidate, Recipe
+from anymetric.auto.blends import Blend, Served, minimised
+from anymetric.auto.domain import stacked
+from anymetric.auto.pool import FOLDS, Recipe
 from anymetric.blocks import Queries
 from anymetric.data import Data
 from anymetric.metrics.ranked import QUERY, relevance
-from anymetric.models import Linear
 from anymetric.problem import Problem
-from anymetric.surrogates import Bound
-from anymetric.surrogates.profiler import local
+from anymetric.starts import plain
 
 Floats64 = NDArray[np.float64]
-# A sum of surrogates with kinks is followed no further than this.
-ITERATIONS = 60
 # Fewer judging queries than this cannot judge by turns.
 FEWEST_QUERIES = 10
 
 
 @dataclass(frozen=True, eq=False)
-class Blend:
-    """A weighted sum of the surrogates, each in units of its value where all scores are equal.
-
-    Attributes
-    ----------
-    name : str
-    weights : array of shape (K,)
-        They sum to one.
-    strength : float
-        Ridge, in units of one row.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> one, two = Blend("one", np.array([1.0, 0.0])), Blend("two", np.array([0.0, 1.0]))
-    >>> one.mixed(two).name, one.mixed(two).weights.tolist()
-    ('one + two', [0.5, 0.5])
-    """
-
-    name: str
-    weights: Floats64
-    strength: float = 30.0
-
-    def mixed(self, other: Blend) -> Blend:
-        """Return the even mixture of two."""
-        name = f"{self.name} + {other.name}"
-        return replace(self, name=name, weights=0.5 * (self.weights + other.weights))
-
-
-@dataclass(frozen=True, eq=False)
-class Served(Candidate):
-    """A candidate, with the blend that it was trained on."""
-
-    blend: Blend = field(default_factory=lambda: Blend("", np.ones(1)))
-
-
-@dataclass(frozen=True, eq=False)
 class QueryKitchen:
-    """Trains blends; where there is but one sample, a query is scored by a model without it.
+    """Trains blends; a query that trains too is scored by a model without it.
 
     Examples
     --------
@@ -116,43 +75,84 @@ class QueryKitchen:
         return np.where(values > 0.0, values, 1.0)
 
     @cached_property
+    def joins(self) -> bool:
+        """Whether other queries judge than train, enough and with the columns to train too."""
+        needs = {QUERY, *(c for s in self.problem.profiler.surrogates for c in s.needs)}
+        there = all(name in self.problem.valid.side for name in needs)
+        return not self.single and there and not self.few_of(self.problem.valid)
+
+    @cached_property
+    def both(self) -> Problem:
+        """The problem on all queries, those that judge last."""
+        rows = joined(self.problem.train, self.problem.valid)
+        surrogates = self.problem.profiler.surrogates
+        return replace(self.problem, train=rows, valid=rows, surrogates=surrogates)
+
+    @cached_property
     def others(self) -> list[Problem]:
-        """The problem without each fold of the queries."""
-        parts = [self.problem.train.take(np.flatnonzero(self.fold != k)) for k in range(FOLDS)]
-        return [replace(self.problem, train=part, valid=part) for part in parts]
+        """The problem without each fold of the judging queries."""
+        whole = self.problem if self.single else self.both
+        before = len(whole.train) - len(self.fold)
+        fold = np.append(np.full(before, -1), self.fold)
+        parts = [whole.train.take(np.flatnonzero(fold != k)) for k in range(FOLDS)]
+        return [replace(whole, train=part, valid=part) for part in parts]
 
     def trained(self, blend: Blend, theta: Floats64 | None = None) -> Floats64:
         """Return the parameters of a blend, sought from `theta` if given."""
         return self._minimised(self.problem, blend, theta)
 
-    def cook(self, blend: Blend, theta: Floats64 | None = None) -> Served:
-        """Train a blend, and score the judging queries by models that they did not train."""
-        theta = self.trained(blend, theta)
+    def cook(self, blend: Blend, near: Served | None = None) -> Served:
+        """Train a blend, and score the judging queries by models that they did not train.
+
+        Each model is sought from that of what is near, which had not seen those queries either.
+        """
+        # Where all scores are equal every order is as good, and a loss with kinks leads nowhere.
+        theta = plain(self.problem) if near is None else near.theta
+        theta = self._minimised(self.both if blend.both else self.problem, blend, theta, near)
         scores = np.asarray(self.problem.judged(theta), dtype=np.float64)
-        if self.single and not self.few:
-            for k, other in enumerate(self.others):
-                out = np.flatnonzero(self.fold == k)
-                found = self._minimised(other, blend, theta)
-                scores[out] = self.problem.model.scores(self.problem.valid.X[out], found)
+        folds: tuple[Floats64, ...] = ()
+        if blend.both or (self.single and not self.few):
+            folds = tuple(self._without(k, blend, near) for k in range(FOLDS))
+        for k, found in enumerate(folds):
+            out = np.flatnonzero(self.fold == k)
+            scores[out] = self.problem.model.scores(self.problem.valid.X[out], found)
         trained = np.asarray(self.problem.scores(theta), dtype=np.float64)
         recipe = Recipe(blend.name, self.problem.train.weights)
-        return Served(recipe, theta, trained, scores, blend)
+        return Served(recipe, theta, trained, scores, blend=blend, folds=folds)
 
-    def _minimised(self, problem: Problem, blend: Blend, theta: Floats64 | None) -> Floats64:
-        """Return the minimiser of the blend and its ridge, the intercept left free."""
-        penalty = np.full(problem.size, blend.strength / len(problem.train))
-        if isinstance(problem.model, Linear) and problem.model.intercept:
-            penalty[-1] = 0.0
-        objective = penalised(problem, blend.weights / self.units, penalty)
-        start = np.zeros(problem.size) if theta is None else theta
-        result = optimize.minimize(
-            objective,
-            start,
-            jac=True,
-            method="L-BFGS-B",
-            options={"maxiter": ITERATIONS, "ftol": 1e-7, "gtol": 1e-6},
-        )
-        return np.asarray(result.x)
+    def _without(self, k: int, blend: Blend, near: Served | None) -> Floats64:
+        """Return the parameters of a blend trained without a fold of the judging queries."""
+        other = self.others[k]
+        theta = plain(other) if near is None else near.without(k)
+        return self._minimised(other, blend, theta, near)
+
+    def _minimised(
+        self, problem: Problem, blend: Blend, theta: Floats64 | None, near: Served | None = None
+    ) -> Floats64:
+        steps = blend.steps_from(None if near is None else near.blend)
+        return minimised(problem, blend.weights / self.units, blend.strength, theta, steps)
+
+
+def joined(train: Data, valid: Data) -> Data:
+    """Return the rows of both; their queries are different ones, whatever their names.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rows = Data(np.zeros((2, 1)), np.ones(2), side={"query": np.array([7, 7])})
+    >>> joined(rows, rows).side["query"].tolist()
+    [0, 0, 1, 1]
+    """
+    first, second = (Queries.of(data.column(QUERY)) for data in (train, valid))
+    shared = [name for name in train.side if name in valid.side]
+    side = {name: np.append(train.side[name], valid.side[name]) for name in shared}
+    side[QUERY] = np.append(first.member, len(first) + second.member)
+    return Data(
+        stacked(train.X, valid.X),
+        np.append(train.y, valid.y),
+        np.append(train.weights, valid.weights),
+        side,
+    )
 
 
 def telling(queries: Queries, data: Data) -> NDArray[np.bool_]:
@@ -168,44 +168,3 @@ def telling(queries: Queries, data: Data) -> NDArray[np.bool_]:
     grades = relevance(data)[queries.order]
     highest = np.maximum.reduceat(grades, queries.start)
     return np.asarray(highest > np.minimum.reduceat(grades, queries.start))
-
-
-def penalised(
-    problem: Problem, weights: Floats64, penalty: Floats64
-) -> Callable[[Floats64], tuple[float, Floats64]]:
-    """Return ``theta -> weights . profile(theta) + penalty . theta^2 / 2``, with its gradient.
-
-    Surrogates without weight are not looked at.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from anymetric.metrics import as_metric
-    >>> data = Data(np.array([[1.0], [-1.0]]), np.array([1.0, -1.0]))
-    >>> f = penalised(Problem(data, "hinge", as_metric("error")), np.ones(1), np.zeros(2))
-    >>> f(np.zeros(2))[0]
-    1.0
-    """
-    X, model = problem.tables[0], problem.model
-    parts = weighed_parts(problem, weights)
-
-    def objective(theta: Floats64) -> tuple[float, Floats64]:
-        scores = model.scores(X, theta)
-        found = [(w, *local(part, scores)) for part, w in parts]
-        kept = penalty * theta
-        value = sum(float(w @ values) for w, values, _ in found) + 0.5 * float(kept @ theta)
-        slope = np.asarray(sum(slopes.mixed(w) for w, _, slopes in found))
-        return value, model.pullback(X, theta, slope) + kept
-
-    return objective
-
-
-def weighed_parts(problem: Problem, weights: Floats64) -> list[tuple[Bound, Floats64]]:
-    """Return the parts of the profiler that weigh something, with their weights."""
-    profiler = problem.profiler
-    nothing = np.zeros(len(problem.train))
-    sizes = [1] if len(profiler) == 1 else [len(part.values(nothing)) for part in profiler.parts]
-    placed = np.empty_like(weights)
-    placed[profiler.order] = weights
-    shares = np.split(placed, np.cumsum(sizes)[:-1])
-    return [(part, w) for part, w in zip(profiler.parts, shares, strict=True) if np.any(w)]

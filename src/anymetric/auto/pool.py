@@ -12,12 +12,13 @@ from scipy import linalg
 from anymetric.auto.domain import stacked
 from anymetric.data import Data, Floats
 from anymetric.losses import Huber, Loss, Lp
-from anymetric.models import Linear
+from anymetric.models import Linear, Scorer
 from anymetric.problem import Problem
 from anymetric.solvers import WeightedLoss, minimise
 
 Floats64 = NDArray[np.float64]
 FOLDS = 5
+LINEAR = "linear"
 # The objective's relative gain at which a solve ends; one more step is taken then.
 TOLERANCE = 1e-6
 # With a smaller share of the rows in use than this, the others are worth leaving out.
@@ -39,6 +40,12 @@ class Recipe:
         The part of the whole weight that the judging rows have.
     strength : float
         Ridge, in units of one effective row.
+    loss : Loss, optional
+        Other than the usual one.
+    family : str
+        Which kind of model is trained.
+    base : Candidate, optional
+        A model of the training rows, from which the judging rows train on.
 
     Examples
     --------
@@ -53,11 +60,13 @@ class Recipe:
     share: float = 0.0
     strength: float = 10.0
     loss: Loss | None = None
+    family: str = LINEAR
+    base: Candidate | None = None
 
 
 @dataclass(frozen=True, eq=False)
 class Candidate:
-    """A trained recipe: its parameters, and scores on train and on valid.
+    """A trained recipe: its parameters or its scorer, and scores on train and on valid.
 
     The scores of a judging row come from parameters that it did not train.
 
@@ -72,6 +81,7 @@ class Candidate:
     theta: Floats64
     train: Floats
     valid: Floats64
+    scorer: Scorer | None = None
 
 
 @dataclass(frozen=True, eq=False)

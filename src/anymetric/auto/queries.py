@@ -5,31 +5,33 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from anymetric.auto.average import Judged, agreeing, average, spread, votes
-from anymetric.auto.calling import CallingJury
-from anymetric.auto.choice import affordable, ballot, flat, measured
-from anymetric.auto.jury import Judgement, Jury, replicate_weights
-from anymetric.auto.kitchens import Blend, QueryKitchen, Served
+from anymetric.auto.average import Judged, agreeing, average, spread
+from anymetric.auto.blends import Blend, Served
+from anymetric.auto.choice import ballot, flat, measured
+from anymetric.auto.jury import Jury
+from anymetric.auto.kitchens import QueryKitchen
+from anymetric.auto.query_jury import QueryJury, calling_jury
 from anymetric.blocks import Queries
 from anymetric.data import Data
 from anymetric.ledger import BudgetSpent, Ledger, Probe
-from anymetric.metrics import BoundMetric, BoundQueries, Metric, MetricError
+from anymetric.metrics import BoundQueries, MetricError
 from anymetric.metrics.ranked import QUERY
 from anymetric.problem import Problem
 from anymetric.solution import Solution, Status, Turn
-from anymetric.starts import plain
 
 Floats64 = NDArray[np.float64]
 Watcher = Callable[[Turn], bool | None]
-# Ridge, in units of one row; of a large sample the middle one will do.
-STRENGTHS = (30.0, 300.0, 3.0)
+# Ridge, in units of one row; of a large sample the first will do.
+STRENGTHS = (30.0, 300.0, 3000.0)
+# More rows than this are enough to train on without those that judge.
 LARGE = 20_000
-# So many of the others are mixed with the best.
-MIXED = 2
+# So many of the others are mixed with the best, and so many then train on the judging queries too.
+MIXED, JOINED = 2, 12
 
 
 def ranks_by_query(problem: Problem) -> bool:
@@ -52,83 +54,24 @@ def ranks_by_query(problem: Problem) -> bool:
     return there and asked and problem.labels is not None and not problem.metric.decides
 
 
-@dataclass(frozen=True, eq=False)
-class QueryJury:
-    """A jury for metrics by query: one look gives every query's value, hence all replicates.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from anymetric.metrics import as_metric
-    >>> side = {"query": np.array([0, 0, 1, 1])}
-    >>> data = Data(np.zeros((4, 1)), np.array([1.0, -1.0, 1.0, -1.0]), side=side)
-    >>> ledger = Ledger(Problem(data, "hinge", as_metric("mrr")))
-    >>> jury = QueryJury(ledger, ledger.problem.judge, np.array([[1.0, 0.0], [0.0, 1.0]]))
-    >>> jury.judge(np.array([2.0, 1.0, 1.0, 2.0])).replicates.tolist()
-    [0.0, 0.5]
-    """
-
-    ledger: Ledger
-    bound: BoundQueries
-    shares: Floats64  # (Q, B): of each query in each replicate
-    price: int = 1
-
-    @classmethod
-    def build(
-        cls, ledger: Ledger, bound: BoundQueries, count: int, rng: np.random.Generator
-    ) -> QueryJury:
-        """Draw a weight for each query in each replicate."""
-        shares = bound.weights[:, np.newaxis] * replicate_weights(len(bound.queries), count, rng)
-        return cls(ledger, bound, shares / shares.sum(axis=0))
-
-    def tune(self, scores: Floats64) -> Judgement:
-        """Judge: there is no threshold."""
-        return self.judge(scores)
-
-    def judge(self, scores: Floats64) -> Judgement:
-        """Count one look, and judge."""
-        cost = float(self.ledger.ask(self.bound, scores))
-        replicates = self.bound.per_query(scores) @ self.shares
-        return Judgement(0.0, cost, np.asarray(self.bound.metric.cost(replicates)))
-
-
-def calling_jury(ledger: Ledger, rng: np.random.Generator) -> CallingJury:
-    """Return a jury for any other metric: its replicates are whole queries drawn anew."""
-    _, count = affordable(ledger.max_calls)
-    problem = ledger.problem
-    drawn = [redrawn(problem.metric, problem.valid, problem.labels, rng) for _ in range(count)]
-    return CallingJury(ledger, [pair for pair in drawn if pair is not None])
-
-
-def redrawn(
-    metric: Metric, data: Data, labels: tuple[object, object] | None, rng: np.random.Generator
-) -> tuple[NDArray[np.intp], BoundMetric] | None:
-    """Bind a metric to as many queries, drawn with replacement; None if it cannot be bound."""
-    queries = list(Queries.of(data.column(QUERY)))
-    chosen = [queries[q] for q in rng.integers(len(queries), size=len(queries))]
-    rows = np.concatenate(chosen)
-    side = {name: column[rows] for name, column in data.side.items()}
-    side[QUERY] = np.repeat(np.arange(len(chosen)), [len(part) for part in chosen])
-    weights = data.weights[rows]
-    try:
-        return rows, metric.bind(data.y[rows], weights=weights, side=side, labels=labels)
-    except ValueError:
-        return None
-
-
 @dataclass(frozen=True)
 class AutoByQuery:
     """What `Auto` does where queries train and judge.
 
     Each surrogate alone gives candidates, with more and with less ridge; so do all together, and
-    the best mixed with the next (Example 4 of the paper). Each is judged on replicates of whole
-    queries; in each the best gets a vote, and the answer is the average of their scores by votes.
+    the best mixed with the next (Example 4 of the paper). The best of them are trained once more
+    on the judging queries too, by turns. Each is judged on replicates of whole queries, and the
+    answer is the average of their scores: the less a candidate counts, the more standard errors
+    it is behind the best.
 
     Parameters
     ----------
     replicates : int
     averaged : bool
         Otherwise the best candidate on average wins.
+    use_validation : "auto" or bool
+        Whether candidates may train on the judging queries too; a query never judges a model that
+        it trained. True: no other candidates. ``auto``: not of a large sample.
 
     Examples
     --------
@@ -146,6 +89,7 @@ class AutoByQuery:
 
     replicates: int = 100
     averaged: bool = True
+    use_validation: Literal["auto"] | bool = "auto"
 
     def run(
         self, ledger: Ledger, rng: np.random.Generator, watch: Watcher | None = None
@@ -159,7 +103,7 @@ class AutoByQuery:
         try:
             for blend in self._blends(kitchen, judged):
                 began = time.perf_counter()
-                served = kitchen.cook(blend, start(judged, blend, problem))
+                served = kitchen.cook(blend, nearest(judged, blend))
                 judged.append(Judged(served, jury.tune(served.valid)))
                 turns.append(judged[-1].turn(problem, len(turns), ledger.calls, began))
                 if watch is not None and watch(turns[-1]):
@@ -184,19 +128,18 @@ class AutoByQuery:
         return calling_jury(ledger, rng)
 
     def _blends(self, kitchen: QueryKitchen, judged: list[Judged]) -> Iterator[Blend]:
-        """Yield every surrogate alone and all in equal parts, then mixtures of the best."""
-        names = kitchen.problem.names
-        K = len(names)
-        rows = [*zip(names, np.eye(K), strict=True)]
-        rows += [("all", np.full(K, 1.0 / K))] if K > 1 else []
-        strengths = STRENGTHS[:1] if len(kitchen.problem.train) > LARGE else STRENGTHS
-        for strength in strengths[:1] if kitchen.few else strengths:
-            for name, weights in rows:
-                yield Blend(f"{name}, {strength:g}", weights, strength)
-        if K > 2 and not kitchen.few:
+        """Yield the plain ones, mixtures of the best, and the best with the judging queries."""
+        always = self.use_validation is True and kitchen.joins
+        for blend in plain_blends(kitchen):
+            yield blend.with_judges if always else blend
+        if len(kitchen.problem.names) > 2 and not kitchen.few:
             best, *others = distinct(ranked(judged))
             for other in others[:MIXED]:
                 yield best.mixed(other)
+        rows = len(kitchen.problem.train) + len(kitchen.problem.valid)
+        if self.use_validation == "auto" and rows <= LARGE and kitchen.joins:
+            for blend in ranked(judged)[:JOINED]:
+                yield blend.with_judges
 
     def _concluded(
         self,
@@ -206,13 +149,13 @@ class AutoByQuery:
         status: Status,
         jury: Jury | None = None,
     ) -> Solution:
-        """Average by votes, and say what each surrogate was worth; without a jury, the best."""
+        """Average, and say what each surrogate was worth; without a jury, the best."""
         problem = ledger.problem
         replicates = np.stack([j.tuned.replicates for j in judged], axis=1)
         best = int(np.argmin([j.tuned.cost for j in judged]))
         share = np.eye(len(judged))[best]
         if jury is not None and self.averaged and replicates.size:
-            share = agreeing(votes(replicates), [centred(j, problem.valid) for j in judged])
+            share = agreeing(shares(replicates), [centred(j, problem.valid) for j in judged])
         worth = shared_worth(problem, judged, share)
         settings: dict[str, object] = {"candidates": ballot(judged, share), "trust": 0.0}
         if jury is None:
@@ -225,6 +168,18 @@ class AutoByQuery:
         settings["error"] = float(verdict.replicates.std())
         settings.update(measured(judged, verdict))
         return Solution(last, status, (*turns, last), ledger.calls, settings, worth)
+
+
+def plain_blends(kitchen: QueryKitchen) -> Iterator[Blend]:
+    """Yield every surrogate alone and all in equal parts, with each ridge."""
+    names = kitchen.problem.names
+    K = len(names)
+    rows = [*zip(names, np.eye(K), strict=True)]
+    rows += [("all", np.full(K, 1.0 / K))] if K > 1 else []
+    large = len(kitchen.problem.train) > LARGE
+    for strength in STRENGTHS[:1] if large or kitchen.few else STRENGTHS:
+        for name, weights in rows:
+            yield Blend(f"{name}, {strength:g}", weights, strength)
 
 
 def blend_of(judged: Judged) -> Blend:
@@ -256,15 +211,34 @@ def distinct(blends: Sequence[Blend]) -> list[Blend]:
     return kept
 
 
-def start(judged: Sequence[Judged], blend: Blend, problem: Problem) -> Floats64:
-    """Return the parameters of the candidate with the most alike weights; at first, plain ones.
+def nearest(judged: Sequence[Judged], blend: Blend) -> Served | None:
+    """Return the candidate of the most alike blend; None if there is none."""
+    served = [j.candidate for j in judged if isinstance(j.candidate, Served)]
+    return min(served, key=lambda one: blend.distance(one.blend), default=None)
 
-    Where all scores are equal every order is as good, and a loss with kinks leads nowhere.
+
+def shares(replicates: Floats64) -> Floats64:
+    """Return ``exp(-z^2 / 2)`` of each candidate, z standard errors behind the best; they sum to 1.
+
+    Few queries cannot say which is the best: candidates that they cannot tell from it count as
+    much as it does.
+
+    Parameters
+    ----------
+    replicates : array of shape (B, C)
+        Costs.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> shares(np.array([[0.1, 0.3, 0.9], [0.3, 0.1, 1.1]])).tolist()
+    [0.5, 0.5, 0.0]
     """
-    if not judged:
-        return plain(problem)
-    alike = [-float(np.abs(blend_of(j).weights - blend.weights).sum()) for j in judged]
-    return judged[int(np.argmax(alike))].candidate.theta
+    costs = replicates.mean(axis=0)
+    behind = replicates - replicates[:, [int(np.argmin(costs))]]
+    z = behind.mean(axis=0) / np.maximum(behind.std(axis=0), np.finfo(np.float32).tiny)
+    odds = np.exp(-0.5 * np.minimum(z, 40.0) ** 2)
+    return np.asarray(odds / odds.sum())
 
 
 def centred(judged: Judged, data: Data) -> Floats64:
@@ -275,6 +249,6 @@ def centred(judged: Judged, data: Data) -> Floats64:
 
 
 def shared_worth(problem: Problem, judged: Sequence[Judged], share: Floats64) -> dict[str, float]:
-    """Return what each surrogate was worth: the mean of the blends' weights by votes."""
+    """Return what each surrogate was worth: the mean of the blends' weights by shares."""
     worth = sum(w * blend_of(j).weights for j, w in zip(judged, share, strict=True))
     return dict(zip(problem.names, np.asarray(worth).tolist(), strict=True))

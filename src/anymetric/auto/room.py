@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,8 +12,11 @@ from numpy.typing import NDArray
 from anymetric.auto.average import Judged
 from anymetric.auto.calling import CallingJury
 from anymetric.auto.jury import CountedJury
-from anymetric.auto.pool import Candidate, Kitchen, Recipe, nearest
-from anymetric.ledger import Ledger
+from anymetric.auto.learners import LearnerKitchen
+from anymetric.auto.pool import LINEAR, Candidate, Kitchen, Recipe, nearest
+from anymetric.ledger import BudgetSpent, Ledger
+from anymetric.models import LinearScorer, Scorer
+from anymetric.models.tables import Plain
 from anymetric.problem import Problem
 from anymetric.solution import Turn
 
@@ -31,6 +35,10 @@ class Room:
     domain : array of shape (n_train,) or None
         How much each training row looks like the judging rows; None if there is but one sample.
     rng : numpy Generator
+    kitchens : mapping from family to LearnerKitchen
+        Families without a parameter vector.
+    plain : Plain or None
+        What makes rows readable to linear models, where others read them as they are.
     judged : list of Judged
         Every candidate so far.
     refused : list of Judged
@@ -43,6 +51,8 @@ class Room:
     jury: CountedJury | CallingJury
     domain: Floats64 | None
     rng: np.random.Generator
+    kitchens: Mapping[str, LearnerKitchen] = field(default_factory=dict)
+    plain: Plain | None = None
     judged: list[Judged] = field(default_factory=list)
     refused: list[Judged] = field(default_factory=list)
     turns: list[Turn] = field(default_factory=list)
@@ -56,14 +66,33 @@ class Room:
         """Train a recipe from the nearest candidate so far, judge it, and keep both."""
         began = time.perf_counter()
         if isinstance(recipe, Recipe):
-            start = nearest(recipe, [one.candidate for one in self.judged])
-            recipe = self.kitchen.cook(recipe, start)
+            recipe = self.cooked(recipe)
         self.judged.append(Judged(recipe, self.jury.tune(recipe.valid)))
         number, calls = len(self.turns), self.ledger.calls
         self.turns.append(self.judged[-1].turn(self.problem, number, calls, began))
         return self.turns[-1]
 
+    def cooked(self, recipe: Recipe) -> Candidate:
+        """Train a recipe by its family, a linear one from the nearest candidate so far."""
+        if recipe.family in self.kitchens:
+            if self.ledger.left < 1:
+                raise BudgetSpent("No look is left for another candidate.")
+            start = first_alone(self.judged, recipe.family)
+            return self.kitchens[recipe.family].cook(recipe, self.rng.spawn(1)[0], start)
+        linear = [one.candidate for one in self.judged if one.candidate.recipe.family == LINEAR]
+        candidate = self.kitchen.cook(recipe, nearest(recipe, linear))
+        if not self.kitchens:
+            return candidate
+        weights, offset = self.kitchen.model.raw(candidate.theta)
+        return replace(candidate, scorer=LinearScorer(weights, float(offset), self.plain))
+
     def running(self) -> list[Judged]:
         """Return the candidates that may be chosen, with replicates."""
         kept = [one for one in self.judged if all(one is not other for other in self.refused)]
         return self.jury.heard(kept) if isinstance(self.jury, CallingJury) else kept
+
+
+def first_alone(judged: list[Judged], family: str) -> Scorer | None:
+    """Return a family's first model that training rows alone have trained."""
+    found = (one.candidate for one in judged if one.candidate.recipe.family == family)
+    return next((one.scorer for one in found if one.recipe.valid is None), None)

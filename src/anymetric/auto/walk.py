@@ -63,6 +63,33 @@ class Front:
         moves = np.asarray(model.scores(kitchen.valid.X, V.T), dtype=np.float64)
         return cls(weights, np.asarray(shares @ loss.of_scores(scores, both.y)), moves)
 
+    @classmethod
+    def by_scores(cls, kitchen: Kitchen, leader: Judged, parts: Sequence[Part]) -> Front:
+        """Linearise the slices' losses in the scores themselves (Algorithm 2).
+
+        Without parameters there is nothing between a loss and the scores of its own rows: these
+        move along its gradient by the scores.
+        """
+        rows = weighed(kitchen, leader.candidate.recipe)
+        weights = np.array([rows[part.rows].sum() for part in parts])
+        losses, slope = kitchen.loss.with_slopes(leader.scores, kitchen.valid.y)
+        moves = np.zeros((len(kitchen.valid), len(parts)))
+        profile = np.zeros(len(parts))
+        for k, part in enumerate(parts):
+            own = part.valid
+            if np.any(own):
+                profile[k] = losses[own].mean()
+                steep = max(float(np.mean(slope[own] ** 2)), np.finfo(float).tiny)
+                moves[own, k] = slope[own] / steep
+        return cls(weights, profile, moves)
+
+
+def front_at(kitchen: Kitchen, leader: Judged, parts: Sequence[Part]) -> Front:
+    """Return the front at a candidate, through its parameters where it has some."""
+    if len(leader.candidate.theta):
+        return Front.at(kitchen, leader.candidate, parts)
+    return Front.by_scores(kitchen, leader, parts)
+
 
 @dataclass(eq=False)
 class Walk:
@@ -92,14 +119,15 @@ class Walk:
     refused: list[Judged] = field(default_factory=list)
     seen: list[tuple[Floats64, float]] = field(default_factory=list)
 
-    def steps(self, judged: list[Judged], rng: np.random.Generator) -> Iterator[Recipe]:
+    def steps(
+        self, judged: list[Judged], rng: np.random.Generator, leader: Judged
+    ) -> Iterator[Recipe]:
         """Yield recipes; each must be the last of `judged` when the next is asked for."""
-        leader = best(judged)
         for number in range(1, ROUNDS + 1):
             parts = self._weighed(leader.candidate.recipe)
             if not self._affords(len(parts)):
                 return
-            front = Front.at(self.kitchen, leader.candidate, parts)
+            front = front_at(self.kitchen, leader, parts)
             slopes = self.slopes(front, leader, rng)
             if not np.any(slopes):
                 return

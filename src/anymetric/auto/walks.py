@@ -9,7 +9,7 @@ import numpy as np
 
 from anymetric.auto.average import Judged, shared_out
 from anymetric.auto.parts import Part, by_class, named, where_it_errs
-from anymetric.auto.pool import Candidate, Recipe
+from anymetric.auto.pool import LINEAR, Candidate, Recipe
 from anymetric.auto.room import Room
 from anymetric.auto.targets import FLAT, PRICE, moved, own_loss, reached
 from anymetric.auto.walk import Walk, best, pays
@@ -21,8 +21,8 @@ def walks(room: Room, discovered: bool = True) -> Iterator[Recipe | Candidate]:
     Each must be heard in the room before the next is asked for.
     """
     yield from with_own_loss(room)
-    slices = named(shared_out(room.problem), room.kitchen)
-    leader, before = best(room.judged), len(room.refused)
+    slices = named_slices(room)
+    leader, before = best(in_the_lead(room)), len(room.refused)
     yield from along(room, slices, "walk")
     if len(room.refused) > before and stuck(room, slices, leader, room.refused[before]):
         yield reached(room.ledger, room.kitchen, leader, room.rng)
@@ -30,25 +30,37 @@ def walks(room: Room, discovered: bool = True) -> Iterator[Recipe | Candidate]:
             room.refused.append(room.judged[-1])
     if discovered:
         seed = int(room.rng.integers(2**31))
-        found = where_it_errs(room.kitchen, best(room.judged), seed)
+        found = where_it_errs(room.kitchen, best(in_the_lead(room)), seed)
         yield from along(room, by_class(found, room.kitchen), "walk by tree")
 
 
 def with_own_loss(room: Room) -> Iterator[Recipe]:
     """Yield the best recipe with the loss of the user's surrogates, if that is another."""
-    recipe, loss = best(room.judged).candidate.recipe, own_loss(room.problem, room.kitchen.loss)
+    recipe = best(in_the_lead(room)).candidate.recipe
+    loss = own_loss(room.problem, room.kitchen.loss)
     if loss is not None:
         yield replace(recipe, name=f"{recipe.name}, {loss.name}", loss=loss)
 
 
-def along(room: Room, parts: list[Part], name: str) -> Iterator[Recipe]:
-    """Yield steps from the best candidate along the frontier of some slices."""
+def named_slices(room: Room) -> list[Part]:
+    """Return the surrogates' own slices, or the classes."""
+    return named(shared_out(room.problem), room.kitchen)
+
+
+def in_the_lead(room: Room, family: str = LINEAR) -> list[Judged]:
+    """Return the candidates of one family."""
+    return [one for one in room.judged if one.candidate.recipe.family == family]
+
+
+def along(room: Room, parts: list[Part], name: str, family: str = LINEAR) -> Iterator[Recipe]:
+    """Yield steps from a family's best candidate along the frontier of some slices."""
     walk = Walk(room.kitchen, room.jury, parts, name, room.refused)
-    return walk.steps(room.judged, room.rng)
+    return walk.steps(room.judged, room.rng, best(in_the_lead(room, family)))
 
 
 def stuck(room: Room, slices: list[Part], leader: Judged, step: Judged) -> bool:
     """Return whether weights lead nowhere from here, and targets can be asked for."""
     candidate = leader.candidate
-    able = candidate.recipe.valid is None and room.ledger.left >= PRICE + 2 * room.jury.price
+    alone = candidate.recipe.valid is None and not room.kitchens
+    able = alone and room.ledger.left >= PRICE + 2 * room.jury.price
     return able and moved(room.kitchen, slices, candidate, step.candidate) < FLAT

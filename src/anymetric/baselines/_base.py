@@ -72,6 +72,8 @@ max_metric_calls, random_state
         As in `MetricClassifier`.
     """
 
+    _takes_many = False
+
     def __init__(
         self,
         metric: Any = "accuracy",

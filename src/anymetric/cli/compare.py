@@ -53,6 +53,7 @@ class Compare:
     task: Task = Task.AUTO
     greater: bool | None = None
     method: str = "auto"
+    model: str = "linear"
     budget: int | None = None
     folds: int = 5
     repeats: int | None = None
@@ -93,6 +94,7 @@ class Compare:
             task=self.task,
             greater=self.greater,
             method=self.method,
+            model=self.model,
             budget=self.budget,
             holdout=False,
             seed=self.seed,

@@ -21,7 +21,6 @@ from anymetric.cli.progress import Course, Watched
 from anymetric.cli.targets import Target
 from anymetric.cli.voice import Voice
 from anymetric.estimators import MetricClassifier, MetricRegressor
-from anymetric.estimators._shell import METHODS
 from anymetric.metrics import FBeta, FunctionMetric, MacroByGroup, Metric, MetricError, ScorerMetric
 
 OURS = "anymetric"
@@ -80,6 +79,7 @@ class Setting:
     method: str = "auto"
     budget: int | None = None
     seed: int = 0
+    model: str = "linear"
 
     @property
     def called(self) -> bool:
@@ -90,10 +90,11 @@ class Setting:
 def fit_ours(setting: Setting, train: Rows, valid: Rows | None, course: Course, tell: Any) -> Any:
     """Return our own model, fitted."""
     kind = MetricRegressor if setting.target.labels is None else MetricClassifier
-    make: Any = METHODS[setting.method]
+    inner: Any = kind(setting.metric, model=setting.model, method=setting.method)
     model: Any = kind(
         setting.metric,
-        method=Watched(make(None), course, tell),
+        model=setting.model,
+        method=Watched(inner._method(), course, tell),
         max_metric_calls=setting.budget,
         random_state=setting.seed,
     )

@@ -27,6 +27,8 @@ def explain(model_path: Path, top: int, voice: Voice) -> dict[str, Any]:
         [[slice_label(model, name), f"{share:.1%}"] for name, share in weights.items()],
         "What each slice of the rows was worth",
     )
+    if not hasattr(estimator, "coef_"):
+        return explain_trees(model, voice)
     coefficients = dict(zip(model.feature_names, np.ravel(estimator.coef_).tolist(), strict=True))
     order = sorted(coefficients, key=lambda name: -abs(coefficients[name]))
     voice.table(
@@ -41,6 +43,20 @@ def explain(model_path: Path, top: int, voice: Voice) -> dict[str, Any]:
         "slices": {slice_label(model, name): share for name, share in weights.items()},
         "intercept": float(np.ravel(estimator.intercept_)[0]),
         "coefficients": {name: coefficients[name] for name in order},
+    }
+
+
+def explain_trees(model: TableModel, voice: Voice) -> dict[str, Any]:
+    """Say what a model without coefficients is made of; return its slices."""
+    members = model.estimator.model_.members
+    kinds = ", ".join(sorted({type(one).__name__ for one in members}))
+    voice.line(f"An average of {len(members)} model(s) ({kinds}): there are no coefficients.")
+    weights: dict[str, float] = getattr(model.estimator, "weights_", {})
+    return {
+        "metric": model.metric,
+        "target": {"column": model.roles.target, "labels": model.target.labels},
+        "slices": {slice_label(model, name): share for name, share in weights.items()},
+        "members": [type(one).__name__ for one in members],
     }
 
 

@@ -8,8 +8,6 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from anymetric.cli.asked import check_columns, find_metric, in_words, ranks, task_of
 from anymetric.cli.contenders import OURS, Rows, Setting, allowance, fit_ours, fitted, heard, rivals
 from anymetric.cli.faults import need
@@ -44,6 +42,7 @@ class Fit:
     task: Task = Task.AUTO
     greater: bool | None = None
     method: str = "auto"
+    model: str = "linear"
     budget: int | None = None
     holdout: bool = True
     out: Path | None = None
@@ -95,7 +94,8 @@ class Fit:
             f"{target.sentence}"
         )
         spoken = in_words(metric, target, named=":" not in self.metric)
-        return Setting(spoken, target, self.method, self.budget, self.seed), division
+        setting = Setting(spoken, target, self.method, self.budget, self.seed, self.model)
+        return setting, division
 
     def _gather(
         self,
@@ -131,6 +131,7 @@ class Fit:
         asked = {"file": str(self.path), "metric": self.metric, **roles}
         asked |= {"valid": self.valid, "test": self.test, "positive": self.positive}
         asked |= {"method": self.method, "budget": self.budget, "seed": self.seed}
+        asked["model"] = "" if self.model == "linear" else self.model
         asked["command"] = self.command
         joined = {k: ", ".join(v) if isinstance(v, tuple) else v for k, v in asked.items()}
         return {
@@ -238,8 +239,7 @@ def contest(
 
 def scores(model: TableModel, division: Division, test: Rows) -> Any:
     """Return the rows of the table with score and prediction, and their number in the file."""
-    weights, offset = np.ravel(model.estimator.coef_), np.ravel(model.estimator.intercept_)[0]
-    found = test.X @ weights + offset
+    found = model.of_matrix(test.X)
     columns: dict[str, Any] = {"row": division.test.rows + 1, "target": division.test.y}
     if test.groups is not None:
         columns["group"] = test.groups

@@ -8,7 +8,7 @@ from typing import Any
 
 from anymetric.cli.asked import find_metric, ranks
 from anymetric.cli.voice import Voice
-from anymetric.metrics import FunctionMetric, Metric, ScorerMetric, metric_names
+from anymetric.metrics import FunctionMetric, LabelMetric, Metric, ScorerMetric, metric_names
 from anymetric.metrics.groups import GroupMetric
 from anymetric.metrics.regression import RegressionMetric
 
@@ -42,6 +42,7 @@ KINDS = {
     "groups": "of decisions by group",
     "order": "of the order",
     "numbers": "of numbers",
+    "labels": "of sets of labels",
 }
 # Families of names: what the number or the word in a name may be.
 FAMILIES = (
@@ -130,6 +131,8 @@ def kind_of(metric: Metric) -> str:
         return "numbers"
     if isinstance(metric, GroupMetric):
         return "groups"
+    if isinstance(metric, LabelMetric):
+        return "labels"
     return "order" if ranks(metric) else "decisions"
 
 

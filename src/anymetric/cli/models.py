@@ -29,12 +29,17 @@ OURS = (
     "anymetric.cli.targets.Target",
     "anymetric.estimators.classifier.MetricClassifier",
     "anymetric.estimators.regressor.MetricRegressor",
+    "anymetric.models.ensemble.Ensemble",
+    "anymetric.models.ensemble.LinearScorer",
+    "anymetric.models.tables.Plain",
+    "anymetric.models.trees.Trees",
     "numpy.dtype",
 )
 # Of a fitted estimator: what predicting, judging and explaining read.
 KEPT = (
     "coef_",
     "intercept_",
+    "model_",
     "n_features_in_",
     "weights_",
     "validation_",
@@ -82,7 +87,12 @@ class TableModel:
 
     def scores(self, table: Any, name: str = "The table") -> NDArray[np.float64]:
         """Return each row's score: positive for the positive label; or the prediction."""
-        X = self.matrix(table, name)
+        return self.of_matrix(self.matrix(table, name))
+
+    def of_matrix(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the scores of rows that are numbers already."""
+        if hasattr(self.estimator, "model_"):
+            return np.asarray(self.estimator.model_.scores(X))
         weights, offset = np.ravel(self.estimator.coef_), np.ravel(self.estimator.intercept_)[0]
         return np.asarray(X @ weights + offset)
 
@@ -143,7 +153,7 @@ def slim(estimator: Any, metric: str) -> Any:
     >>> small.predict(X).shape, hasattr(small, "history_")
     ((100,), False)
     """
-    kept = type(estimator)(metric, random_state=estimator.random_state)
+    kept = type(estimator)(metric, model=estimator.model, random_state=estimator.random_state)
     for name in (*KEPT, "classes_"):
         if hasattr(estimator, name):
             setattr(kept, name, getattr(estimator, name))

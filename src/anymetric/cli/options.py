@@ -25,6 +25,20 @@ class Method(StrEnum):
     PAPER = "paper"
 
 
+class Family(StrEnum):
+    """Kinds of models to train.
+
+    Examples
+    --------
+    >>> [family.value for family in Family]
+    ['linear', 'boosted', 'auto']
+    """
+
+    LINEAR = "linear"
+    BOOSTED = "boosted"
+    AUTO = "auto"
+
+
 class Kind(StrEnum):
     """How a target is read.
 
@@ -131,6 +145,14 @@ Valid = Annotated[
 Training = Annotated[
     Method,
     typer.Option("--method", help="How to train.", rich_help_panel=TRAINING),
+]
+Families = Annotated[
+    Family,
+    typer.Option(
+        "--model",
+        help="What to train: linear models, boosted trees, or whichever is better.",
+        rich_help_panel=TRAINING,
+    ),
 ]
 Budget = Annotated[
     int | None,

@@ -55,6 +55,7 @@ def _reader(path: Path) -> tuple[Any, str]:
     last = suffixes[-1] if suffixes else ""
     if last in COLUMNAR:
         kind = COLUMNAR[last]
+        need("pyarrow")
         return getattr(need("pandas"), f"read_{kind}"), kind.capitalize()
     packed = PACKED.get(last)
     inner = suffixes[-2] if packed and len(suffixes) > 1 else last

@@ -134,7 +134,8 @@ def read_target(column: Any, task: Task, positive: str | None, name: str, ranks:
     if len(seen) > 2:
         raise UserError(
             f"Column {column.name!r} of {name} has {len(seen)} values; two classes are needed. "
-            "Say which one is positive: --positive VALUE (all others are then negative)."
+            "Say which one is positive: --positive VALUE (all others are then negative). Many "
+            "classes are trained in Python: MetricClassifier(metric).fit(X, y)."
         )
     return Target((seen[0], seen[1]))
 

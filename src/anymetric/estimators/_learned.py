@@ -5,9 +5,11 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
-from scipy import optimize
 
 from anymetric.auto.average import shared_out
+from anymetric.metrics import Classes
+from anymetric.projections.base import stationary_weights
+from anymetric.surrogates import ClassLoss
 
 # Beyond this the surrogates tell nearly the same story twice.
 COLLINEAR = 1e4
@@ -43,23 +45,6 @@ def learned_weights(problem, turn):
     return dict(zip(problem.names, weights.tolist(), strict=True))
 
 
-def stationary_weights(jacobian):
-    """Return ``argmin |w J|`` over weights that are not negative and sum to one.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> stationary_weights(np.array([[1.0, 0.0], [-3.0, 0.0]])).round(6).tolist()
-    [0.75, 0.25]
-    """
-    K = len(jacobian)
-    size = float(np.linalg.norm(jacobian)) or 1.0
-    system = np.vstack([jacobian.T, np.full(K, size)])
-    # min |w J|^2 + (size (sum w - 1))^2 is least at the same direction of w.
-    weights, _ = optimize.nnls(system, np.append(np.zeros(jacobian.shape[1]), size))
-    return weights / weights.sum()
-
-
 def row_shares(problem, weights):
     """Return the share of the rows that each slice of `weights` has: what a plain loss gives it.
 
@@ -80,12 +65,29 @@ def row_shares(problem, weights):
     if problem.labels is None and not np.all(np.abs(problem.train.y) == 1.0):
         return {}
     train = problem.train
+    if isinstance(problem.labels, Classes):
+        return shares_of_classes(problem, weights)
     held = {slice_.name: slice_.mask(train) for slice_ in shared_out(problem)}
     if set(weights) - {VALIDATION} != set(held):
         return {}
     sizes = {name: float(train.weights[mask].sum()) for name, mask in held.items()}
     if VALIDATION in weights:
         sizes[VALIDATION] = float(problem.valid.weights.sum())
+    return {name: size / sum(sizes.values()) for name, size in sizes.items()}
+
+
+def shares_of_classes(problem, weights):
+    """Return the share of the rows, or of the entries of labels, that each slice has."""
+    train = problem.train
+    losses = [s for s in problem.profiler.surrogates if isinstance(s, ClassLoss)]
+    sizes = {loss.name: float(train.weights[loss.chosen(train)].sum()) for loss in losses}
+    if set(weights) - {VALIDATION} != set(sizes):
+        return {}
+    outputs = 1 if problem.labels.exclusive else len(problem.labels)
+    if not np.isclose(sum(sizes.values()), outputs * train.weights.sum()):
+        return {}
+    if VALIDATION in weights:
+        sizes[VALIDATION] = outputs * float(problem.valid.weights.sum())
     return {name: size / sum(sizes.values()) for name, size in sizes.items()}
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from anymetric import starts
-from anymetric.auto.kitchens import Blend, QueryKitchen
+from anymetric.auto.blends import Blend
+from anymetric.auto.kitchens import QueryKitchen
 from anymetric.blocks import Queries
 from anymetric.estimators._columns import checked, items
 from anymetric.metrics import as_metric, by_query

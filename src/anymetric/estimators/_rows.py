@@ -9,8 +9,10 @@ from scipy import sparse
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from anymetric.auto.choice import FEWEST
+from anymetric.auto.pool import LINEAR
 from anymetric.data import Data
 from anymetric.estimators._columns import check_known, side_columns
+from anymetric.estimators._families import category_columns, coded, reads_gaps
 from anymetric.estimators._holdout import hold_out
 
 FLOATS = [np.float64, np.float32]
@@ -28,7 +30,16 @@ class TakesRows:
 
     def _given(self, X, y, sample_weight, side, **named):
         """Check the training rows; rows of weight zero are left out."""
-        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=FLOATS, ensure_min_samples=2)
+        X, y = validate_data(
+            self,
+            self._table(X, first=True),
+            y,
+            accept_sparse="csr",
+            dtype=FLOATS,
+            ensure_min_samples=2,
+            ensure_all_finite=self._finite(),
+            multi_output=self._several(y),
+        )
         y = self._encode(y)
         columns = side_columns(X, side, **named)
         weights = _check_sample_weight(
@@ -51,12 +62,39 @@ class TakesRows:
             given, absent = ("y_val", "X_val") if X_val is None else ("X_val", "y_val")
             raise ValueError(f"X_val and y_val go together: {given} was given, {absent} was not.")
         with telling("The validation rows X_val and y_val"):
-            X, y = validate_data(self, X_val, y_val, reset=False, accept_sparse="csr", dtype=FLOATS)
+            X, y = validate_data(
+                self,
+                self._table(X_val),
+                y_val,
+                reset=False,
+                accept_sparse="csr",
+                dtype=FLOATS,
+                ensure_all_finite=self._finite(),
+                multi_output=self._several(y_val),
+            )
             y = self._encode_valid(y)
         columns = side_columns(X, side_val, "_val", groups=groups_val)
         check_known(train.side, columns)
         self.validation_ = f"{len(y)} validation rows were given."
         return Data(as_matrix(X), y, None, columns)
+
+    def _several(self, y):
+        """Return whether y is a table, with a column for each of several targets."""
+        return False
+
+    def _finite(self):
+        """Return what may not be in X: as scikit-learn calls it."""
+        return "allow-nan" if reads_gaps(getattr(self, "model", LINEAR)) else True
+
+    def _table(self, X, first=False):
+        """Return X with a data frame's categories as numbers, where the model reads them."""
+        if first:
+            self._categories = {}
+            if reads_gaps(getattr(self, "model", LINEAR)):
+                named = category_columns(X)
+                self._categories = {name: list(X[name].cat.categories) for name in named}
+        known = getattr(self, "_categories", {})
+        return coded(X, known) if known and hasattr(X, "columns") else X
 
     def _by_turns(self, data):
         """Let all rows train and judge: the method sees to it that none judges its own model."""
@@ -102,6 +140,11 @@ def telling(what):
 def as_matrix(X):
     """Return a sparse X as csr_array, a dense one as it is."""
     return sparse.csr_array(X) if sparse.issparse(X) else X
+
+
+def as_target(y):
+    """Return a sparse y as it is, any other as an array."""
+    return y if sparse.issparse(y) else np.asarray(y)
 
 
 def real(y):

@@ -13,7 +13,7 @@ from sklearn.utils.validation import _check_sample_weight, check_consistent_leng
 
 from anymetric.estimators._columns import side_columns
 from anymetric.estimators._queries import with_query, with_relevance
-from anymetric.metrics import as_metric
+from anymetric.metrics import Classes, as_metric, meant
 
 
 def scorer(metric, *, greater_is_better=None) -> MetricScorer:
@@ -69,43 +69,53 @@ class MetricScorer(_BaseScorer):
         columns = side_columns(y_true[:, np.newaxis], side, groups=groups)
         if sample_weight is not None:
             sample_weight = _check_sample_weight(sample_weight, y_true, ensure_non_negative=True)
-        bound = self.metric.bind(y_true, weights=sample_weight, side=columns, labels=labels)
+        metric = meant(self.metric, labels) if isinstance(labels, Classes) else self.metric
+        bound = metric.bind(y_true, weights=sample_weight, side=columns, labels=labels)
         return float(bound.values(y_score))
 
     def _score(self, method_caller, estimator, X, y_true, **kwargs):
         check_consistent_length(X, y_true)
         y, labels = coded(estimator, np.asarray(y_true))
         given = {name: column for name, column in kwargs.items() if column is not None}
-        scores = scores_of(estimator, X)
+        many = labels if isinstance(labels, Classes) else None
+        scores = scores_of(estimator, X, many)
         return self._sign * self.value(y, scores, **given, labels=labels, grades=y_true)
 
 
 def coded(estimator, y):
-    """Return the targets as metrics take them, and the names of the two classes."""
+    """Return the targets as metrics take them, and the names of the classes."""
     if is_regressor(estimator):
         return y.astype(np.float64), None
     if is_classifier(estimator):
-        if len(estimator.classes_) != 2:
-            raise ValueError(
-                f"This scorer reads two classes; {type(estimator).__name__} has "
-                f"{len(estimator.classes_)}."
-            )
+        if y.ndim == 2:
+            sets, codes = np.unique(y.astype(bool), axis=0, return_inverse=True)
+            return codes.ravel().astype(np.float64), Classes(tuple(range(y.shape[1])), sets)
+        if len(estimator.classes_) > 2:
+            codes = np.searchsorted(estimator.classes_, y).astype(np.float64)
+            return codes, Classes(tuple(estimator.classes_.tolist()))
         return np.where(y == estimator.classes_[1], 1.0, -1.0), tuple(estimator.classes_.tolist())
     # A ranker: rows above the smallest value are relevant.
     least = getattr(estimator, "least_", y.min())
     return np.where(y > least, 1.0, -1.0), (0, 1)
 
 
-def scores_of(estimator, X):
-    """Return scores that are positive where the estimator's second class is more likely."""
+def scores_of(estimator, X, many=None):
+    """Return scores that are positive where the estimator's second class is more likely.
+
+    With many classes, one for each.
+    """
     if is_regressor(estimator):
         return np.asarray(estimator.predict(X), dtype=np.float64)
     if hasattr(estimator, "decision_function"):
         return np.asarray(estimator.decision_function(X), dtype=np.float64)
     if hasattr(estimator, "predict_proba"):
         tiny = np.finfo(np.float64).eps
-        return logit(np.clip(estimator.predict_proba(X)[:, 1], tiny, 1.0 - tiny))
+        share = np.clip(estimator.predict_proba(X), tiny, 1.0 - tiny)
+        return logit(share[:, 1]) if many is None else logit(share)
     answers = np.asarray(estimator.predict(X))
+    if many is not None:
+        sure = answers if answers.ndim == 2 else answers[:, np.newaxis] == estimator.classes_
+        return np.where(sure, 1.0, -1.0)
     if is_classifier(estimator):
         return np.where(answers == estimator.classes_[1], 1.0, -1.0)
     return answers.astype(np.float64)

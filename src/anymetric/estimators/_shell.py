@@ -17,20 +17,25 @@ from threadpoolctl import threadpool_limits
 
 from anymetric import starts
 from anymetric.auto import Auto
+from anymetric.auto.pool import LINEAR
 from anymetric.data import Data
 from anymetric.descent import Descent
-from anymetric.diagnosis import diagnose
+from anymetric.diagnosis import around_scores, diagnose
 from anymetric.estimators._columns import side_columns
+from anymetric.estimators._families import descent_over, families, over_learners, reads_gaps
 from anymetric.estimators._learned import learned_weights, row_shares, warn_if_collinear
 from anymetric.estimators._notebook import ShowsRun
 from anymetric.estimators._progress import Progress
-from anymetric.estimators._rows import FLOATS, TakesRows, as_matrix, telling
+from anymetric.estimators._rows import FLOATS, TakesRows, as_matrix, as_target, telling
 from anymetric.estimators._scorer import warn_if_maximised
+from anymetric.estimators._units import unit_of
 from anymetric.gradients import LinearInterpolation, Subspace
 from anymetric.ledger import Ledger, Probe
 from anymetric.metrics import MetricError, as_metric
 from anymetric.metrics.functions import GIVEN
 from anymetric.models import Linear
+from anymetric.models.ensemble import single_linear
+from anymetric.models.tables import Plain
 from anymetric.problem import Problem
 from anymetric.projections import LBFGS, Adagrad, GaussNewton
 from anymetric.solution import Solution, Status, Turn
@@ -57,6 +62,7 @@ class MetricEstimator(ShowsRun, TakesRows, CallbackSupportMixin, BaseEstimator):
 
     _parameter_constraints: ClassVar[dict] = {
         "metric": "no_validation",
+        "model": "no_validation",
         "surrogates": "no_validation",
         "method": "no_validation",
         "greater_is_better": ["boolean", None],
@@ -75,6 +81,7 @@ class MetricEstimator(ShowsRun, TakesRows, CallbackSupportMixin, BaseEstimator):
         self,
         metric,
         *,
+        model="linear",
         surrogates="auto",
         method="auto",
         greater_is_better=None,
@@ -89,6 +96,7 @@ class MetricEstimator(ShowsRun, TakesRows, CallbackSupportMixin, BaseEstimator):
         random_state=None,
     ) -> None:
         self.metric = metric
+        self.model = model
         self.surrogates = surrogates
         self.method = method
         self.greater_is_better = greater_is_better
@@ -186,14 +194,24 @@ class MetricEstimator(ShowsRun, TakesRows, CallbackSupportMixin, BaseEstimator):
         surrogates = self.surrogates
         if isinstance(surrogates, str) and surrogates == "auto":
             surrogates = self._default_surrogates(metric, train)
+        surrogates = self._meant(surrogates, train)
         problem = Problem(train, surrogates, metric, valid, self._model(train), self._labels())
         _ = problem.profiler
         with telling(f"The {len(valid)} rows that judge"):
             _ = problem.judge
         return problem
 
+    def _meant(self, surrogates, train):
+        """Return what the user's surrogates mean for the target that there is."""
+        return surrogates
+
     def _model(self, train):
         """Return the model family, its parameters in standardised features if asked."""
+        if families(getattr(self, "model", LINEAR))[0]:
+            return Linear()  # its parameters are not asked for
+        return self._linear(train)
+
+    def _linear(self, train):
         if not self.standardize:
             return Linear(self.fit_intercept)
         return Linear.standardised(train.X, train.weights, intercept=self.fit_intercept)
@@ -223,13 +241,33 @@ class MetricEstimator(ShowsRun, TakesRows, CallbackSupportMixin, BaseEstimator):
                 )
             method = METHODS[self.method](self.n_jobs)
             if isinstance(method, Auto):
-                return replace(method, use_validation=self.use_validation)
-            return method
+                return self._over_families(replace(method, use_validation=self.use_validation))
+            return descent_over(families(getattr(self, "model", LINEAR))[0], method, self.method)
         if not hasattr(self.method, "run"):
             raise TypeError(
                 f"method must be a name or a part with a `run` method; got {self.method!r}."
             )
-        return self.method
+        if type(self.method) is Auto:
+            return self._over_families(self.method)
+        learners = families(getattr(self, "model", LINEAR))[0]
+        return descent_over(learners, self.method, type(self.method).__name__)
+
+    def _over_families(self, auto):
+        """Return the default method for the families that `model` names."""
+        learners, linear = families(getattr(self, "model", LINEAR))
+        if not learners:
+            return auto
+        return over_learners(auto, learners, linear, self._category_places())
+
+    def _category_places(self):
+        """Return the columns that a data frame calls categories."""
+        names = [str(name) for name in getattr(self, "feature_names_in_", ())]
+        return [names.index(str(name)) for name in getattr(self, "_categories", ())]
+
+    def _readable(self, X):
+        """Return X as a linear model reads it: without gaps and categories."""
+        plain = Plain.of(X, tuple(self._category_places()))
+        return X if plain is None or plain.idle else plain.table(X)
 
     def _coefficients(self, problem, theta):
         """Return weights and intercept on X and y as they are."""
@@ -240,6 +278,10 @@ class MetricEstimator(ShowsRun, TakesRows, CallbackSupportMixin, BaseEstimator):
         weights, offset = (given[:-1], given[-1]) if self.fit_intercept else (given, 0.0)
         return problem.model.parameters(weights, float(offset))
 
+    def _fitted(self):
+        """Return the fitted weights, then the intercept, on X and y as they are."""
+        return np.append(self.coef_, self.intercept_) if self.fit_intercept else self.coef_.ravel()
+
     def _unjudged(self, problem, calls):
         """Return a plain model that the metric never answered for: better than none."""
         theta = self._plainest(problem)
@@ -249,8 +291,7 @@ class MetricEstimator(ShowsRun, TakesRows, CallbackSupportMixin, BaseEstimator):
 
     def _unpack(self, problem, solution):
         """Write the fitted attributes."""
-        weights, offset = self._coefficients(problem, solution.theta)
-        self._set_coefficients(weights, float(offset))
+        self._unpack_model(problem, solution)
         self.cost_ = solution.cost
         self.validation_score_ = float(problem.metric.value(solution.cost))
         self.status_ = solution.status
@@ -261,7 +302,25 @@ class MetricEstimator(ShowsRun, TakesRows, CallbackSupportMixin, BaseEstimator):
         self.settings_ = solution.settings
         self.n_metric_calls_ = solution.calls
         self._unpack_rows(problem, solution)
-        warn_if_collinear(problem, solution.theta)
+        if solution.scorer is None:
+            warn_if_collinear(problem, solution.theta)
+
+    def _unpack_model(self, problem, solution):
+        """Write the coefficients of a linear answer, or the model itself; sometimes both."""
+        for name in ("coef_", "intercept_", "model_"):
+            self.__dict__.pop(name, None)
+        if solution.scorer is None:
+            weights, offset = self._coefficients(problem, solution.theta)
+            self._set_coefficients(weights, float(offset))
+            return
+        self.model_ = self._in_units(problem, solution.scorer)
+        linear = single_linear(self.model_)
+        if linear is not None:
+            self._set_coefficients(*linear)
+
+    def _in_units(self, problem, scorer):
+        """Return the scorer in the units of y."""
+        return scorer
 
     def _unpack_rows(self, problem, solution):
         """Write the learned loss as `sample_weight` and `class_weight` for other learners."""
@@ -273,17 +332,30 @@ class MetricEstimator(ShowsRun, TakesRows, CallbackSupportMixin, BaseEstimator):
         learned = np.zeros(n)
         learned[kept] = solution.rows * len(kept) / solution.rows.sum()
         self.sample_weight_ = learned
-        labels = self._labels()
-        if labels is not None:
-            signs = (-1.0, 1.0)
-            shares = [learned[kept][problem.train.y == sign].mean() for sign in signs]
+        codes = self._codes()
+        if codes is not None:
+            shares = [learned[kept][problem.train.y == code].mean() for code in codes]
+            labels = self.classes_.tolist()
             self.class_weight_ = dict(zip(labels, map(float, shares), strict=True))
 
+    def _codes(self):
+        """Return the codes of the classes, in order; None where there are none."""
+        return None
+
     def _checked(self, X):
-        check_is_fitted(self, "coef_")
-        return validate_data(self, X, accept_sparse="csr", dtype=FLOATS, reset=False)
+        check_is_fitted(self, "n_metric_calls_")
+        return validate_data(
+            self,
+            self._table(X),
+            accept_sparse="csr",
+            dtype=FLOATS,
+            reset=False,
+            ensure_all_finite=self._finite(),
+        )
 
     def _scores(self, X):
+        if hasattr(self, "model_"):
+            return self.model_.scores(as_matrix(self._checked(X)))
         product = self._checked(X) @ self.coef_.ravel() + np.ravel(self.intercept_)[0]
         return np.asarray(product, dtype=np.float64)
 
@@ -304,12 +376,12 @@ class MetricEstimator(ShowsRun, TakesRows, CallbackSupportMixin, BaseEstimator):
         scores = self._scores(X)
         warn_if_maximised(self.metric_)
         check_consistent_length(X, y)
-        columns = side_columns(scores[:, np.newaxis], side, groups=groups)
+        columns = side_columns(scores, side, groups=groups)
         weights = None
         if sample_weight is not None:
             weights = _check_sample_weight(sample_weight, scores, ensure_non_negative=True)
         bound = self.metric_.bind(
-            self._encode_valid(np.asarray(y)),
+            self._encode_valid(as_target(y)),
             weights=weights,
             side=columns,
             labels=self._labels(),
@@ -334,16 +406,25 @@ class MetricEstimator(ShowsRun, TakesRows, CallbackSupportMixin, BaseEstimator):
             Print it.
         """
         X = self._checked(X)
-        y = self._encode_valid(np.asarray(y))
+        y = self._encode_valid(as_target(y))
         columns = side_columns(X, side, groups=groups)
         data = Data(as_matrix(X), y, None, columns)
         problem = self._problem(self.metric_, data, data)
-        theta = np.append(self.coef_, self.intercept_) if self.fit_intercept else self.coef_.ravel()
+        if hasattr(self, "model_"):
+            return self._diagnose_scores(problem, X)
+        theta = self._fitted()
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
         return diagnose(problem, self._parameters(problem, theta), self.settings_, rng)
+
+    def _diagnose_scores(self, problem, X):
+        """Probe around the scores of a model that has no parameters."""
+        scores = unit_of(problem.metric).small_scores(self.model_.scores(as_matrix(X)))
+        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
+        return diagnose(*around_scores(problem, scores), self.settings_, rng)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = reads_gaps(getattr(self, "model", LINEAR))
         tags.target_tags.required = True
         return tags

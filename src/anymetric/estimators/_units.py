@@ -60,6 +60,10 @@ class Unit:
         """Return scores in the user's unit."""
         return self.spread * np.asarray(scores, dtype=np.float64) + self.center
 
+    def small_scores(self, scores):
+        """Undo `large`."""
+        return (np.asarray(scores, dtype=np.float64) - self.center) / self.spread
+
     def large_model(self, weights, offset):
         """Return weights and intercept that predict in the user's unit."""
         return self.spread * weights, self.spread * offset + self.center

@@ -6,16 +6,18 @@ from typing import ClassVar
 
 import numpy as np
 from sklearn.base import ClassifierMixin
-from sklearn.utils.multiclass import check_classification_targets, type_of_target
 
-from anymetric import starts
-from anymetric.estimators._defaults import default_slices
+from anymetric.estimators._many import ManyClasses
 from anymetric.estimators._shell import MetricEstimator
-from anymetric.metrics.calls import BoundCalls
+from anymetric.estimators._two import TwoClasses
 
 
-class MetricClassifier(ClassifierMixin, MetricEstimator):
-    """A linear classifier trained for the metric you care about.
+class MetricClassifier(ManyClasses, TwoClasses, ClassifierMixin, MetricEstimator):
+    """A classifier trained for the metric you care about: of two classes, of many, or of labels.
+
+    With more than two classes every row has a score for each, and the highest decides. If y is a
+    table of zeros and ones, rows have sets of labels, and every label with a positive score is
+    given. What a metric's name means there is told by `anymetric.metrics.meant`.
 
     Parameters
     ----------
@@ -23,18 +25,24 @@ class MetricClassifier(ClassifierMixin, MetricEstimator):
         A ready-made metric's name (`anymetric.metrics.metric_names()`), a scorer's name or
         object, or a function ``f(y_true, y_pred)``; one whose second argument is called
         ``y_score`` gets scores, and further arguments get the side columns of those names.
+    model : "linear", "boosted", "auto" or a family, default="linear"
+        ``boosted``: LightGBM's trees; ``auto``: linear models and trees in one pool, and the
+        replicates of the judging rows decide. Or `Reweighted(estimator)` for any scikit-learn
+        estimator that takes row weights, `Boosted(...)`, `TorchModel(module)`.
     surrogates : "auto", builder, loss, name or list, default="auto"
-        ``auto``: the logistic loss per class, and per group and source where they are given. The
-        default method reads their slices; the others also their losses.
+        ``auto``: the logistic loss per class, and per group and source where they are given; with
+        many classes the softmax cross-entropy, with labels the logistic loss of each. The default
+        method reads their slices; the others also their losses.
     slices : str or list of str, optional
         Columns of `side` by which the rows are sliced too, with ``surrogates="auto"``: what such
         a slice is worth is learned like that of a group.
     method : "auto", "descent", "paper" or a part with a `run` method, default="auto"
         ``auto``: see `Auto`. ``descent``: Algorithm 1 with probes in the subspace that matters and
-        second-order projections. ``paper``: Algorithm 1 with the paper's settings and tuning.
+        second-order projections, or with boosting rounds for trees. ``paper``: Algorithm 1 with
+        the paper's settings and tuning.
     greater_is_better : bool, optional
         For a function whose name does not tell.
-    starts : int or array of shape (s, d + 1), default=0
+    starts : int or array of shape (s, d + 1) or (s, C (d + 1)), default=0
         For the descents: random starts beside two logistic regressions, a plain one with the
         threshold that is best for the metric and a balanced one. Or your own, instead of them.
     standardize : bool, default=True
@@ -48,17 +56,22 @@ class MetricClassifier(ClassifierMixin, MetricEstimator):
         For the descents: share of the rows held out to judge when `fit` gets no validation data.
     max_metric_calls : int, optional
     n_jobs : int, optional
-        Processes for the tuning runs of ``method="paper"``, and for the calls of a metric of
-        yours that takes more than a few milliseconds. Each works with one thread: on a busy
-        machine threads wait for each other longer than they work.
+        Processes for the tuning runs of ``method="paper"``, for the candidates of a `model` that
+        is not linear, and for the calls of a metric of yours that takes more than a few
+        milliseconds. Each works with one thread: on a busy machine threads wait for each other
+        longer than they work.
     verbose : int, default=0
         Lines a second of progress, on standard error.
     random_state : int, RandomState or None
 
     Attributes
     ----------
-    coef_, intercept_ : arrays of shape (1, d) and (1,)
-    classes_ : array of shape (2,)
+    coef_, intercept_ : arrays of shape (1, d) and (1,); with C classes or labels (C, d) and (C,)
+        Of a linear answer.
+    model_ : Scorer
+        The model itself, if `model` is not linear: `scores(X)` are the decision values.
+    classes_ : array of shape (2,) or (C,)
+        Of labels, their places in y.
     weights_ : dict
         What each surrogate counted for in the loss that gave this model, summing to one. If a
         starting model was best: in the loss that it is nearest to minimising.
@@ -89,6 +102,14 @@ class MetricClassifier(ClassifierMixin, MetricEstimator):
     >>> clf = MetricClassifier("f1", random_state=0).fit(X, y)
     >>> clf.score(X, y) > 0.5
     True
+
+    Three classes:
+
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> clf = MetricClassifier("macro_f1", random_state=0).fit(X, y)
+    >>> clf.coef_.shape, clf.score(X, y) > 0.9
+    ((3, 4), True)
     """
 
     # The mixin's own score would come first.
@@ -102,6 +123,7 @@ class MetricClassifier(ClassifierMixin, MetricEstimator):
         self,
         metric="accuracy",
         *,
+        model="linear",
         surrogates="auto",
         slices=None,
         method="auto",
@@ -119,6 +141,7 @@ class MetricClassifier(ClassifierMixin, MetricEstimator):
         self.slices = slices
         super().__init__(
             metric,
+            model=model,
             surrogates=surrogates,
             method=method,
             greater_is_better=greater_is_better,
@@ -134,7 +157,7 @@ class MetricClassifier(ClassifierMixin, MetricEstimator):
         )
 
     def decision_function(self, X) -> np.ndarray:
-        """Return the scores: positive for ``classes_[1]``.
+        """Return the scores: positive for ``classes_[1]``; of many classes or labels, one for each.
 
         Parameters
         ----------
@@ -142,7 +165,7 @@ class MetricClassifier(ClassifierMixin, MetricEstimator):
 
         Returns
         -------
-        array of shape (n,)
+        array of shape (n,) or (n, C)
         """
         return self._scores(X)
 
@@ -155,78 +178,13 @@ class MetricClassifier(ClassifierMixin, MetricEstimator):
 
         Returns
         -------
-        array of shape (n,)
+        array of shape (n,); of labels, a table (n, C) of zeros and ones
         """
-        positive = self.decision_function(X) > 0
-        return self.classes_[positive.astype(int)]
-
-    def _encode(self, y):
-        check_classification_targets(y)
-        kind = type_of_target(y, input_name="y", raise_unknown=True)
-        classes = np.unique(y)
-        if kind != "binary":
-            raise ValueError(
-                f"Only binary classification is supported. The type of the target is {kind}: y has "
-                f"{len(classes)} classes. Many classes are coming; until then, "
-                "sklearn.multiclass.OneVsRestClassifier around this estimator trains one model a "
-                "class."
-            )
-        self.classes_ = classes
-        return np.where(y == classes[-1], 1.0, -1.0)
-
-    def _check_target(self, data):
-        if len(np.unique(data.y)) < 2:
-            only = self.classes_[-1 if data.y[0] > 0 else 0]
-            raise ValueError(
-                f"y has only one class among the rows of positive weight: {str(only)!r}. A "
-                "classifier needs two classes."
-            )
-
-    def _encode_valid(self, y):
-        new = sorted(set(np.unique(y).tolist()) - set(self.classes_.tolist()))
-        if new:
-            raise ValueError(
-                f"The labels {new} were never seen in training, which had {self.classes_.tolist()}."
-            )
-        return np.where(y == self.classes_[1], 1.0, -1.0)
-
-    def _problem(self, metric, train, valid):
-        problem = super()._problem(metric, train, valid)
-        if len(np.unique(valid.y)) == 1 and not isinstance(problem.judge, BoundCalls):
-            either = np.array([1.0, -1.0]) * np.ones((len(valid), 1))
-            if np.ptp(problem.judge.costs(either)) == 0.0:
-                raise ValueError(
-                    f"The {len(valid)} rows that judge are all of the class "
-                    f"{str(self.classes_[int(valid.y[0] > 0)])!r}: there the metric "
-                    f"{metric.name!r} is the same whatever is predicted."
-                )
-        return problem
-
-    def _strata(self, data):
-        group = data.side.get("groups")
-        if group is None:
-            return data.y
-        return 2 * np.unique(group, return_inverse=True)[1] + (data.y > 0)
-
-    def _labels(self):
-        return tuple(self.classes_.tolist())
-
-    def _default_surrogates(self, metric, train):
-        return default_slices(train, by=self.slices or ())
-
-    def _plainest(self, problem):
-        return starts.plain(problem)
-
-    def _plain_starts(self, ledger):
-        # Moving the threshold never costs more on the rows that judge, so neither does the result.
-        plain = starts.shifted(ledger, self._plainest(ledger.problem))
-        return [plain, starts.balanced(ledger.problem)]
-
-    def _set_coefficients(self, weights, offset):
-        self.coef_ = weights[np.newaxis, :]
-        self.intercept_ = np.array([offset])
+        return self._decided(self.decision_function(X))
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
+        tags.classifier_tags.multi_class = self._takes_many
+        # Labels are taken too; all that the tag would bring is a check of probabilities.
+        tags.classifier_tags.multi_label = False
         return tags

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import RegressorMixin
 
 from anymetric import starts
+from anymetric.estimators._families import families
 from anymetric.estimators._rows import real
 from anymetric.estimators._shell import MetricEstimator
 from anymetric.estimators._units import InUnit, Unit, unit_of
@@ -36,6 +37,8 @@ class MetricRegressor(RegressorMixin, MetricEstimator):
     Parameters
     ----------
     metric : str, function, scikit-learn scorer or Metric, default="r2"
+    model : "linear", "boosted", "auto" or a family, default="linear"
+        As in `MetricClassifier`.
     surrogates : "auto", builder, loss, name or list, default="auto"
         ``auto``: the l_p family for p = 1.1, 1.5, 2 and 4.
     standardize : bool, default=True
@@ -49,6 +52,9 @@ max_metric_calls, n_jobs, verbose, random_state
     Attributes
     ----------
     coef_, intercept_ : array of shape (d,) and float
+        Of a linear answer.
+    model_ : Scorer
+        The model itself, if `model` is not linear.
     weights_, surrogates_, row_shares_, history_, status_, cost_, validation_score_, \
 validation_, n_metric_calls_
         As in `MetricClassifier`.
@@ -70,6 +76,7 @@ validation_, n_metric_calls_
         self,
         metric="r2",
         *,
+        model="linear",
         surrogates="auto",
         method="auto",
         greater_is_better=None,
@@ -85,6 +92,7 @@ validation_, n_metric_calls_
     ) -> None:
         super().__init__(
             metric,
+            model=model,
             surrogates=surrogates,
             method=method,
             greater_is_better=greater_is_better,
@@ -133,13 +141,18 @@ validation_, n_metric_calls_
     def _problem(self, metric, train, valid):
         if not self.standardize:
             return super()._problem(metric, train, valid)
-        unit = Unit.of(train, self._model(train))
+        readable = train
+        if families(self.model)[0]:
+            readable = replace(train, X=self._readable(train.X))
+        unit = Unit.of(readable, self._linear(readable))
         small = unit.small(train)
         judging = small if valid is train else unit.small(valid)
         return super()._problem(InUnit(metric, unit), small, judging)
 
     def _run(self, problem, rng):
         solution = super()._run(problem, rng)
+        if solution.scorer is not None:
+            return solution
         if min(turn.cost for turn in solution.turns) < solution.cost:
             return solution  # chosen by something else than its cost
         if self.max_metric_calls is not None and solution.calls >= self.max_metric_calls:
@@ -150,6 +163,10 @@ validation_, n_metric_calls_
         except MetricError:  # a correlation, for instance, has no answer there
             return solution
         return earliest(solution, NOTHING * constant)
+
+    def _in_units(self, problem, scorer):
+        unit = unit_of(problem.metric)
+        return scorer.times(unit.spread).moved(unit.center)
 
     def _coefficients(self, problem, theta):
         return unit_of(problem.metric).large_model(*super()._coefficients(problem, theta))

@@ -1,6 +1,8 @@
 """Metrics: the numbers that models are trained for, ready-made or the user's own."""
 
 from anymetric.metrics.base import BoundMetric, Metric, MetricError
+from anymetric.metrics.classes import Classes
+from anymetric.metrics.confusion import ByGroup, ConfusionMetric
 from anymetric.metrics.counts import CountMetric, Counts
 from anymetric.metrics.decisions import DecisionMetric
 from anymetric.metrics.functions import FunctionMetric, metric
@@ -10,6 +12,23 @@ from anymetric.metrics.groups import (
     MacroByGroup,
     WorstGroup,
 )
+from anymetric.metrics.labelled import (
+    Hamming,
+    InstanceF,
+    LabelF,
+    LabelMetric,
+    SubsetAccuracy,
+)
+from anymetric.metrics.macro import (
+    ClassAccuracy,
+    ClassF,
+    CohenKappa,
+    CostMatrix,
+    MeanRecall,
+    RecallGMean,
+    WorstClassRecall,
+)
+from anymetric.metrics.meaning import meant
 from anymetric.metrics.profit import Profit
 from anymetric.metrics.queries import (
     NDCG,
@@ -54,6 +73,13 @@ __all__ = [
     "BoundMetric",
     "BoundQueries",
     "BreakEven",
+    "ByGroup",
+    "ClassAccuracy",
+    "ClassF",
+    "Classes",
+    "CohenKappa",
+    "ConfusionMetric",
+    "CostMatrix",
     "CountMetric",
     "Counts",
     "DecisionMetric",
@@ -63,8 +89,13 @@ __all__ = [
     "FBeta",
     "FunctionMetric",
     "GMean",
+    "Hamming",
+    "InstanceF",
+    "LabelF",
+    "LabelMetric",
     "MacroByGroup",
     "MeanAbsoluteError",
+    "MeanRecall",
     "MeanSquaredError",
     "MedianAbsoluteError",
     "Metric",
@@ -81,15 +112,19 @@ __all__ = [
     "RankingMetric",
     "Recall",
     "RecallAtPrecision",
+    "RecallGMean",
     "ReciprocalRank",
     "RocAuc",
     "Rows",
     "ScorerMetric",
+    "SubsetAccuracy",
     "Sweep",
     "Within",
+    "WorstClassRecall",
     "WorstGroup",
     "as_metric",
     "by_query",
+    "meant",
     "metric",
     "metric_names",
     "relevance",

@@ -66,14 +66,17 @@ class BoundCalls(BoundMetric):
         return number
 
     def _failure(self, probe: int, what: str) -> MetricError:
+        return MetricError(
+            f"Metric {self.metric.name!r} failed at probe {probe}: {what}. It was called on "
+            f"{self._called_on()}.",
+            probe=probe,
+        )
+
+    def _called_on(self) -> str:
         count = f"{len(self.rows)} rows"
         if self.names is not None:
             count += f", {int(self.rows.positive.sum())} of them positive"
-        return MetricError(
-            f"Metric {self.metric.name!r} failed at probe {probe}: {what}. It was called on "
-            f"{count}.",
-            probe=probe,
-        )
+        return count
 
 
 def _number(answer: Any) -> float | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 from functools import partial
 from operator import attrgetter
@@ -16,6 +16,7 @@ from scipy.special import expit
 from anymetric.data import Columns
 from anymetric.metrics.base import BoundMetric, Metric
 from anymetric.metrics.calls import BoundCalls
+from anymetric.metrics.classes import Classes
 from anymetric.metrics.rows import Rows
 from anymetric.metrics.signatures import (
     READINGS,
@@ -102,6 +103,25 @@ class FunctionMetric(Metric):
         """Leave this to `_bind`, which knows what is given besides side columns."""
 
     def _bind(self, rows: Rows) -> BoundMetric:
+        columns = self.columns(rows)
+        if rows.labels is None:
+            return BoundFunction(self, rows, columns)
+        self._check_classes(rows.y)
+        if self.on is None:
+            raise ValueError(self.unclear)
+        return BoundFunction(self, rows, columns)
+
+    @property
+    def unclear(self) -> str:
+        """What to say where nothing tells what the second argument is."""
+        return (
+            f"Metric {self.name!r}: the name of its second parameter does not say what it "
+            "wants. Name it y_pred, y_score or y_prob, or wrap the function: "
+            f"metric(f, on=...) with one of {READINGS}."
+        )
+
+    def columns(self, rows: Rows) -> dict[str, Any]:
+        """Return the columns that the function gets by name; one that is missing is an error."""
         given = _given(rows)
         missing = [name for name in self.asks if name not in given]
         if missing:
@@ -109,18 +129,6 @@ class FunctionMetric(Metric):
                 f"Metric {self.name!r} asks for {missing[0]!r}; columns given: "
                 f"{sorted(rows.side) or 'none'}. Give a side column of that name, or a default."
             )
-        if rows.labels is None:
-            return BoundFunction(self, rows, self._chosen(given))
-        self._check_classes(rows.y)
-        if self.on is None:
-            raise ValueError(
-                f"Metric {self.name!r}: the name of its second parameter does not say what it "
-                "wants. Name it y_pred, y_score or y_prob, or wrap the function: "
-                f"metric(f, on=...) with one of {READINGS}."
-            )
-        return BoundFunction(self, rows, self._chosen(given))
-
-    def _chosen(self, given: Mapping[str, Any]) -> dict[str, Any]:
         return {name: given[name] for name in (*self.asks, *self.takes) if name in given}
 
 
@@ -195,7 +203,8 @@ def metric(
 
 def _given(rows: Rows) -> dict[str, Any]:
     given = dict(zip(GIVEN, (rows.weights, rows.X, None), strict=True))
-    given["pos_label"] = None if rows.labels is None else rows.labels[1]
+    pair = None if rows.labels is None or isinstance(rows.labels, Classes) else rows.labels
+    given["pos_label"] = None if pair is None else pair[1]
     return {name: x for name, x in given.items() if x is not None} | dict(rows.side)
 
 

@@ -18,6 +18,8 @@ from anymetric.metrics.groups import (
     MacroByGroup,
     WorstGroup,
 )
+from anymetric.metrics.labelled import Hamming, InstanceF, SubsetAccuracy
+from anymetric.metrics.macro import ClassF, CohenKappa, WorstClassRecall
 from anymetric.metrics.queries import (
     NDCG,
     QueryAveragePrecision,
@@ -79,6 +81,13 @@ _OTHERS: tuple[Metric, ...] = (
     MeanSquaredError(),
     Pinball(),
     Within(),
+    ClassF("micro"),
+    ClassF("weighted"),
+    WorstClassRecall(),
+    CohenKappa(),
+    InstanceF(),
+    Hamming(),
+    SubsetAccuracy(),
 )
 _READY: dict[str, Metric] = {ready.name: ready for ready in (*_RATES, *_OTHERS)}
 
@@ -95,6 +104,9 @@ _PATTERNS: dict[str, Callable[[str], Metric]] = {
     rf"pinball_{_NUMBER}": lambda quantile: Pinball(float(quantile)),
     rf"within_{_NUMBER}": lambda tolerance: Within(float(tolerance)),
     rf"within_{_NUMBER}%": lambda percent: Within(float(percent) / 100.0, relative=True),
+    rf"micro_f{_NUMBER}": lambda beta: ClassF("micro", float(beta)),
+    rf"weighted_f{_NUMBER}": lambda beta: ClassF("weighted", float(beta)),
+    rf"instance_f{_NUMBER}": lambda beta: InstanceF(float(beta)),
     r"macro_(.+)": lambda name: MacroByGroup(_rate(name)),
     r"worst_group_(.+)": lambda name: WorstGroup(_rate(name)),
 }

@@ -47,6 +47,19 @@ def scorer_name(scorer: Any) -> str:
     return sign + function_name(getattr(scorer, "_score_func", scorer))
 
 
+def takes_weights(scorer: Any) -> bool:
+    """Whether a scorer takes `sample_weight`.
+
+    Examples
+    --------
+    >>> from sklearn.metrics import get_scorer
+    >>> takes_weights(get_scorer("f1"))
+    True
+    """
+    function = getattr(scorer, "_score_func", scorer)
+    return any(p.name == "sample_weight" for p in parameters(function))
+
+
 @dataclass(frozen=True)
 class ScorerMetric(Metric):
     """A scikit-learn scorer: ``scorer(estimator, X, y)``, greater is better.
@@ -102,9 +115,7 @@ class BoundScorer(BoundCalls):
     @cached_property
     def weighted(self) -> bool:
         """Whether there are weights, and the scorer takes them."""
-        function = getattr(self.metric.scorer, "_score_func", self.metric.scorer)
-        takes = any(p.name == "sample_weight" for p in parameters(function))
-        return takes and not self.rows.unweighted
+        return takes_weights(self.metric.scorer) and not self.rows.unweighted
 
     def _features(self) -> Any:
         # scikit-learn's own scorers hand X to the estimator and look at it no further.

@@ -1,4 +1,4 @@
-"""Model: the contract between parameters and scores. It knows nothing of losses."""
+"""Models: the contracts that give scores. They know nothing of losses and metrics."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from anymetric.data import Floats, Matrix, Sparse
+from anymetric.data import Data, Floats, Matrix, Sparse
 
 
 class Model(Protocol):
@@ -36,4 +36,68 @@ class Model(Protocol):
         self, X: Matrix, theta: NDArray[Any], slopes: Floats | Sparse
     ) -> NDArray[np.float64]:
         """Turn ``(n,)`` or ``(K, n)`` gradients by scores into gradients by parameters."""
+        ...
+
+
+class Scorer(Protocol):
+    """A trained model: rows to scores.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> class Sums:
+    ...     def scores(self, X):
+    ...         return X.sum(axis=1)
+    >>> one: Scorer = Sums()
+    >>> one.scores(np.ones((2, 3))).tolist()
+    [3.0, 3.0]
+    """
+
+    def scores(self, X: Matrix) -> NDArray[np.float64]:
+        """Return ``(n,)`` scores for two classes or a real target, ``(n, C)`` for C > 2 classes."""
+        ...
+
+
+class Learner(Protocol):
+    """What the default asks of a family without a parameter vector: fit with these weights.
+
+    It must be picklable, and scikit-learn's `clone` must be able to copy it.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from anymetric.models import Reweighted
+    >>> family: Learner = Reweighted(LogisticRegression())
+    >>> family.family
+    'LogisticRegression'
+    """
+
+    @property
+    def family(self) -> str:
+        """One word for the verdict."""
+        ...
+
+    def learn(
+        self,
+        data: Data,
+        rows: NDArray[np.float64],
+        rng: np.random.Generator,
+        *,
+        classes: int = 2,
+        start: Scorer | None = None,
+    ) -> Scorer:
+        """Train with these weights.
+
+        Parameters
+        ----------
+        data : Data
+            ``y`` holds -1.0 and +1.0 with ``classes=2``, codes from 0 with more, and real numbers
+            with ``classes=0``.
+        rows : array of shape (n,)
+            Weights of the rows, of any scale; `data.weights` are in them already.
+        rng : numpy Generator
+        classes : int
+        start : Scorer, optional
+            One of the same family to begin from; it may be ignored.
+        """
         ...

@@ -34,10 +34,10 @@ PANELS = ("business", "adult", "credit", "compas")
 
 def pyplot() -> Any:
     """Return matplotlib's pyplot without a screen; identifiers in SVG files do not change."""
-    matplotlib = import_extra("matplotlib", needed_by="The figures", extra="plot")
+    matplotlib = import_extra("matplotlib", needed_by="Drawing the figures", extra="plot")
     matplotlib.use("Agg")
     matplotlib.rcParams["svg.hashsalt"] = "anymetric"
-    return import_extra("matplotlib.pyplot", needed_by="The figures", extra="plot")
+    return import_extra("matplotlib.pyplot", needed_by="Drawing the figures", extra="plot")
 
 
 def save(figure: Any, folder: Path, name: str) -> None:

@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import optimize
 
 from anymetric.problem import Problem
 
@@ -134,3 +135,20 @@ def reach(theta: NDArray[np.float64], begun: NDArray[np.float64]) -> float:
     5.0
     """
     return max(1.0, float(np.linalg.norm(theta)), float(np.linalg.norm(theta - begun)))
+
+
+def stationary_weights(jacobian: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return ``argmin |w J|`` over weights that are not negative and sum to one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> stationary_weights(np.array([[1.0, 0.0], [-3.0, 0.0]])).round(6).tolist()
+    [0.75, 0.25]
+    """
+    K = len(jacobian)
+    size = float(np.linalg.norm(jacobian)) or 1.0
+    system = np.vstack([jacobian.T, np.full(K, size)])
+    # min |w J|^2 + (size (sum w - 1))^2 is least at the same direction of w.
+    weights, _ = optimize.nnls(system, np.append(np.zeros(jacobian.shape[1]), size))
+    return np.asarray(weights / weights.sum())

@@ -1,6 +1,7 @@
 """Surrogates: scores to a profile of K numbers that training can lower."""
 
 from anymetric.surrogates.base import Bound, Slopes, Surrogate
+from anymetric.surrogates.classes import ClassLoss, class_losses
 from anymetric.surrogates.profiler import Profiler, Spec, bind, expand
 from anymetric.surrogates.queries import ByQuery, Pairwise, Softmax
 from anymetric.surrogates.ranking import AveragePrecisionAtK, PrecisionAtRecall
@@ -19,6 +20,7 @@ __all__ = [
     "AveragePrecisionAtK",
     "Bound",
     "ByQuery",
+    "ClassLoss",
     "Pairwise",
     "PrecisionAtRecall",
     "Profiler",
@@ -29,6 +31,7 @@ __all__ = [
     "Spec",
     "Surrogate",
     "bind",
+    "class_losses",
     "expand",
     "lp_family",
     "per_class",

@@ -14,6 +14,7 @@ from scipy import sparse
 
 from anymetric.blocks import Queries
 from anymetric.data import Floats
+from anymetric.surrogates.base import MatrixSlopes
 from anymetric.surrogates.ranking import full_rows, window_cdf
 
 # Scores looked at together: what they need stays near the processor.
@@ -112,14 +113,19 @@ class BoundLists(ABC):
 
     def slopes(self, scores: Floats) -> sparse.csr_array:
         """Return the derivatives by each query's scores."""
-        row = np.zeros(self.n)
+        return self.local(scores)[1].slopes
+
+    def local(self, scores: Floats) -> tuple[NDArray[np.float64], MatrixSlopes]:
+        """Return the value and its derivatives, from one sort of each query."""
+        row, total = np.zeros(self.n), 0.0
         columns = np.asarray(scores, dtype=np.float64)[np.newaxis, :]
         for table in self.tables:
-            up, down = self.table_slopes(columns, table)
+            values, up, down = self.local_of(columns, table)
+            total += float(values @ table.share)
             share = table.share[:, np.newaxis]
             for side, slopes in ((table.positives, up), (table.negatives, down)):
                 row[side.rows[side.real]] = (share * slopes)[side.real]
-        return full_rows(row[np.newaxis, :])
+        return np.array([total]), MatrixSlopes(full_rows(row[np.newaxis, :]))
 
     def _parts(self, m: int, table: Table) -> Iterator[slice]:
         size = table.positives.rows.size + table.negatives.rows.size
@@ -131,10 +137,8 @@ class BoundLists(ABC):
         """Return values ``(m, q)`` of scores ``(m, n)``."""
 
     @abstractmethod
-    def table_slopes(
-        self, scores: NDArray[np.float64], table: Table
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return slopes ``(q, L)`` of positives and negatives for scores ``(1, n)``."""
+    def local_of(self, scores: NDArray[np.float64], table: Table) -> tuple[Any, Any, Any]:
+        """Return values ``(q,)`` of scores ``(1, n)``, and slopes ``(q, L)`` of either class."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,15 +160,14 @@ class PrecisionLists(BoundLists):
         """Return the maximum over the number of true positives, over k."""
         return np.asarray(self._swept(scores, table)[0] / self._depth(table))
 
-    def table_slopes(
-        self, scores: NDArray[np.float64], table: Table
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def local_of(self, scores: NDArray[np.float64], table: Table) -> tuple[Any, Any, Any]:
         """Differentiate at the maximising label vector."""
-        _, true, up, down = self._swept(scores, table)
+        value, true, up, down = self._swept(scores, table)
         depth, true = self._depth(table)[:, np.newaxis], true[0][:, np.newaxis]
         false, missed = depth - true, np.maximum(table.positives.counts[:, np.newaxis] - true, 1)
         pushed = np.where(places(up[0]) >= true, -false / missed / depth, 0.0)
-        return pushed, np.where(places(down[0]) < false, 1.0 / depth, 0.0)
+        pulled = np.where(places(down[0]) < false, 1.0 / depth, 0.0)
+        return value[0] / depth[:, 0], pushed, pulled
 
     def _depth(self, table: Table) -> NDArray[np.intp]:
         counts = table.positives.counts
@@ -207,25 +210,24 @@ class RecallLists(BoundLists):
 
     def of_table(self, scores: NDArray[np.float64], table: Table) -> NDArray[np.float64]:
         """Return the mean excess of the negatives over the smoothed quantile, less one."""
-        margins, _ = self._margins(scores, table)
-        kept = np.where(table.negatives.real, np.maximum(margins, 0.0), 0.0)
-        return np.asarray(kept.sum(axis=-1) / table.negatives.counts)
+        return np.asarray(self._excess(scores, table)[0])
 
-    def table_slopes(
-        self, scores: NDArray[np.float64], table: Table
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def local_of(self, scores: NDArray[np.float64], table: Table) -> tuple[Any, Any, Any]:
         """Push negatives above the margin down, and the quantile's positives up."""
-        margins, order = self._margins(scores, table)
-        active = (margins[0] > 0.0) & table.negatives.real
-        down = active / table.negatives.counts[:, np.newaxis]
-        parts = np.empty(order[0].shape)
-        np.put_along_axis(parts, order[0], self._parts_of(table), axis=1)
-        return -down.sum(axis=1, keepdims=True) * parts, down
+        values, kept, order, parts = self._excess(scores, table)
+        down = (kept[0] > 0.0) / table.negatives.counts[:, np.newaxis]
+        pushed = np.empty(parts.shape)
+        np.put_along_axis(pushed, order[0], parts, axis=1)
+        return values[0], -down.sum(axis=1, keepdims=True) * pushed, down
 
-    def _margins(self, scores: NDArray[np.float64], table: Table) -> tuple[Any, Any]:
+    def _excess(self, scores: NDArray[np.float64], table: Table) -> tuple[Any, Any, Any, Any]:
+        """Return the values, each negative's excess, the positives' order and their parts."""
         ranked, order = table.positives.downhill(scores)
-        quantile = (ranked * self._parts_of(table)).sum(axis=-1)
-        return 1.0 - quantile[..., np.newaxis] + scores[:, table.negatives.rows], order
+        parts = self._parts_of(table)
+        margin = 1.0 - (ranked * parts).sum(axis=-1)
+        above = margin[..., np.newaxis] + scores[:, table.negatives.rows]
+        kept = np.where(table.negatives.real, np.maximum(above, 0.0), 0.0)
+        return kept.sum(axis=-1) / table.negatives.counts, kept, order, parts
 
     def _parts_of(self, table: Table) -> NDArray[np.float64]:
         """Return the part of each place, from the best, in the quantile: its window's mass."""
@@ -245,7 +247,9 @@ def places(order: NDArray[np.intp]) -> NDArray[np.intp]:
     >>> places(np.array([[2, 0, 1]])).tolist()
     [[1, 2, 0]]
     """
-    return np.argsort(order, axis=-1)
+    found = np.empty_like(order)
+    np.put_along_axis(found, order, np.broadcast_to(np.arange(order.shape[-1]), order.shape), -1)
+    return found
 
 
 def started(ranked: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -13,6 +14,7 @@ from anymetric.blocks import Queries
 from anymetric.data import Data, Floats
 from anymetric.losses import MarginLoss
 from anymetric.metrics.ranked import QUERY
+from anymetric.surrogates.base import MatrixSlopes
 from anymetric.surrogates.ranking import full_rows
 
 # Pairs worked on at once, and the most that are held: 1 GB of places and weights.
@@ -43,12 +45,22 @@ class BoundPairs:
 
     def slopes(self, scores: Floats) -> sparse.csr_array:
         """Push the better row of a pair up by as much as the worse one down."""
-        row = np.zeros(self.n)
+        return self.local(scores)[1].slopes
+
+    def local(self, scores: Floats) -> tuple[NDArray[np.float64], MatrixSlopes]:
+        """Return the mean loss and its derivatives, from one pass."""
+        row, total = np.zeros(self.n), 0.0
         for part in self._chunks(1):
-            better, worse = self.better[part], self.worse[part]
-            slopes = self.weights[part] * self.loss.slope(scores[better] - scores[worse])
-            row += np.bincount(better, slopes, self.n) - np.bincount(worse, slopes, self.n)
-        return full_rows(row[np.newaxis, :])
+            margins = scores[self.better[part]] - scores[self.worse[part]]
+            total += float(self.weights[part] @ self.loss.value(margins))
+            row += self._pushes(part, self.weights[part] * self.loss.slope(margins))
+        return np.array([total]), MatrixSlopes(full_rows(row[np.newaxis, :]))
+
+    def _pushes(self, part: slice, up: Floats) -> NDArray[np.float64]:
+        """Return by row what pairs push their better rows up and their worse ones down."""
+        better, worse = self.better[part], self.worse[part]
+        ups, downs = (np.bincount(rows, up, self.n) for rows in (better, worse))
+        return np.asarray(ups - downs, dtype=np.float64)
 
     def _chunks(self, columns: int) -> list[slice]:
         # Adding up whole columns costs as much as so many pairs: no chunk is smaller.
@@ -78,33 +90,46 @@ class BoundLogisticPairs(BoundPairs):
         powers = self._powers(scores)
         if powers is None:
             return super().values(scores)
-        up, down = powers
         total = np.zeros(scores.shape[1:])
-        ends = np.append(self.groups, len(self.better))
-        count = max(CHUNK // (FACTORS * max(up[0].size, 1)), 16)
-        for first in range(0, len(self.groups), count):
-            starts = ends[first : first + count + 1]
-            part = slice(starts[0], starts[-1])
-            factors = up[self.worse[part]]
-            factors *= down[self.better[part]]
+        for part, starts in self._runs(max(CHUNK // max(powers[0][0].size, 1), 16 * FACTORS)):
+            factors = self._odds(powers, part)
             factors += 1.0
-            products = np.multiply.reduceat(factors, starts[:-1] - starts[0], axis=0)
-            total += self.weights[starts[:-1]] @ np.log(products)
+            total += self._logarithms(factors, starts)
         return np.asarray(total[..., np.newaxis], dtype=np.float64)
 
-    def slopes(self, scores: Floats) -> sparse.csr_array:
-        """Push the better row of a pair up by as much as the worse one down."""
+    def local(self, scores: Floats) -> tuple[NDArray[np.float64], MatrixSlopes]:
+        """Return the mean loss and its derivatives, from one pass."""
         powers = self._powers(scores)
         if powers is None:
-            return super().slopes(scores)
+            return super().local(scores)
+        row, total = np.zeros(self.n), 0.0
+        for part, starts in self._runs(max(CHUNK, 4 * self.n)):
+            odds = self._odds(powers, part)
+            factors = 1.0 + odds
+            total += float(self._logarithms(factors, starts))
+            odds /= factors
+            odds *= self.weights[part]
+            row -= self._pushes(part, odds)
+        return np.array([total]), MatrixSlopes(full_rows(row[np.newaxis, :]))
+
+    def _runs(self, pairs: int) -> Iterator[tuple[slice, NDArray[np.intp]]]:
+        """Yield whole groups of about so many pairs: which pairs, and where the groups begin."""
+        ends = np.append(self.groups, len(self.better))
+        count = max(pairs // FACTORS, 1)
+        for first in range(0, len(self.groups), count):
+            starts = ends[first : first + count + 1]
+            yield slice(starts[0], starts[-1]), starts[:-1]
+
+    def _odds(self, powers: tuple[Floats, Floats], part: slice) -> Floats:
         up, down = powers
-        row = np.zeros(self.n)
-        for part in self._chunks(1):
-            better, worse = self.better[part], self.worse[part]
-            odds = up[worse] * down[better]
-            slopes = self.weights[part] * odds / (1.0 + odds)
-            row += np.bincount(worse, slopes, self.n) - np.bincount(better, slopes, self.n)
-        return full_rows(row[np.newaxis, :])
+        odds = up[self.worse[part]]
+        odds *= down[self.better[part]]
+        return odds
+
+    def _logarithms(self, factors: Floats, starts: NDArray[np.intp]) -> Floats:
+        """Return the weighted sum of the logarithms of each group's product."""
+        products = np.multiply.reduceat(factors, starts - starts[0], axis=0)
+        return np.asarray(self.weights[starts] @ np.log(products))
 
     def _powers(self, scores: Floats) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
         """Return e to the scores and to minus the scores; None if they reach too far."""

@@ -14,6 +14,9 @@ from scipy import sparse
 from anymetric.data import Data, Floats
 from anymetric.losses import Loss, as_loss
 from anymetric.surrogates.base import Bound, MatrixSlopes, Slopes, Surrogate
+from anymetric.surrogates.classes import ClassLoss
+from anymetric.surrogates.lists import BoundLists
+from anymetric.surrogates.pairs import BoundPairs
 from anymetric.surrogates.ranking import BoundPrecisionAtRecall, PrecisionAtRecall, bind_recalls
 from anymetric.surrogates.slices import Sliced, Slices, shares
 from anymetric.surrogates.sums import BoundSlices
@@ -96,7 +99,7 @@ class Stacked:
 
 def local(part: Bound, scores: Floats) -> tuple[NDArray[np.float64], Slopes]:
     """Return the values and slopes of one family: in one pass, where it has one."""
-    if isinstance(part, BoundSlices | BoundPrecisionAtRecall):
+    if isinstance(part, BoundSlices | BoundPrecisionAtRecall | BoundPairs | BoundLists):
         return part.local(scores)
     return part.values(scores), MatrixSlopes(part.slopes(scores))
 
@@ -145,7 +148,7 @@ def family(surrogate: Surrogate) -> Any:
         return as_loss(surrogate.loss)
     if isinstance(surrogate, PrecisionAtRecall):
         return PrecisionAtRecall, surrogate.smoothing
-    return None
+    return surrogate.shared if isinstance(surrogate, ClassLoss) else None
 
 
 def bind_together(surrogates: Sequence[Surrogate], data: Data) -> Bound:
@@ -153,6 +156,9 @@ def bind_together(surrogates: Sequence[Surrogate], data: Data) -> Bound:
     sliced = [surrogate for surrogate in surrogates if isinstance(surrogate, Sliced)]
     if sliced:
         return BoundSlices(as_loss(sliced[0].loss), data.y, shares(sliced, data))
+    losses = [surrogate for surrogate in surrogates if isinstance(surrogate, ClassLoss)]
+    if losses:
+        return ClassLoss.bind_all(losses, data)
     recalls = [surrogate for surrogate in surrogates if isinstance(surrogate, PrecisionAtRecall)]
     return bind_recalls(recalls, data) if recalls else surrogates[0].bind(data)
 

@@ -36,6 +36,7 @@ def fit(
     task: o.Task = o.Kind.AUTO,
     greater: o.Greater = None,
     method: o.Training = o.Method.AUTO,
+    model: o.Families = o.Family.LINEAR,
     budget: o.Budget = None,
     holdout: Annotated[
         bool,
@@ -81,6 +82,7 @@ def fit(
         task=Task(task.value),
         greater=greater,
         method=method.value,
+        model=model.value,
         budget=budget,
         holdout=holdout,
         out=out,
@@ -107,6 +109,7 @@ def compare(
     task: o.Task = o.Kind.AUTO,
     greater: o.Greater = None,
     method: o.Training = o.Method.AUTO,
+    model: o.Families = o.Family.LINEAR,
     budget: o.Budget = None,
     folds: Annotated[
         int,
@@ -152,6 +155,7 @@ def compare(
         task=Task(task.value),
         greater=greater,
         method=method.value,
+        model=model.value,
         budget=budget,
         folds=folds,
         repeats=repeats,

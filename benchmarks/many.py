@@ -1,0 +1,332 @@
+"""Many classes and labels: the default against logistic regressions with tuned offsets.
+
+    python benchmarks/many.py [--seeds 0-4] [--table]
+
+Half of the rows train, a quarter validate, a quarter test. Offsets of the rivals, one a class or
+label, are tuned on the validation rows by sweeps over the metric itself.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from statistics import mean, stdev
+from typing import NamedTuple
+
+import numpy as np
+from sklearn.datasets import (
+    load_digits,
+    load_wine,
+    make_classification,
+    make_multilabel_classification,
+)
+from sklearn.linear_model import LogisticRegression
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from anymetric import MetricClassifier, as_metric
+from anymetric.data import Data
+from anymetric.datasets import load_adult
+from anymetric.many.jury import Counting
+from anymetric.many.offsets import tuned
+from anymetric.metrics import Classes, CostMatrix, meant
+from anymetric.paper.progress import seeds
+from anymetric.paper.store import Store, versions
+from anymetric.paper.tables import markdown
+
+OUT = Path(__file__).resolve().parent / "results" / "many.csv"
+OURS = "anymetric"
+PEER = "balanced + offsets"
+CLASS_METRICS = ("macro_f1", "balanced_accuracy", "worst_class_recall", "cost_matrix")
+LABEL_METRICS = ("micro_f1", "macro_f1", "instance_f1")
+# Years of schooling, cut into seven levels.
+LEVELS = (5, 9, 10, 11, 13, 14)
+
+
+def digits(seed):
+    return load_digits(return_X_y=True)
+
+
+def wine(seed):
+    return load_wine(return_X_y=True)
+
+
+def blobs(seed):
+    """Six overlapping classes, the rarest with two rows in a hundred."""
+    return make_classification(
+        4000,
+        20,
+        n_informative=8,
+        n_classes=6,
+        weights=[0.45, 0.25, 0.15, 0.08, 0.05],
+        class_sep=0.8,
+        random_state=seed,
+    )
+
+
+@cache
+def adult():
+    data = load_adult()
+    kept = [k for k, name in enumerate(data.feature_names) if not name.startswith("education")]
+    return np.column_stack([np.asarray(data.X)[:, kept], data.y]), data
+
+
+def education(seed):
+    """The level of education of an adult, from all else, for 8,000 of them."""
+    X, data = adult()
+    rows = np.random.default_rng([seed, 1]).choice(len(X), 8000, replace=False)
+    return X[rows], np.digitize(data.side["education_num"][rows], LEVELS)
+
+
+def pages(seed):
+    """Twelve labels of bags of words."""
+    return make_multilabel_classification(
+        3000, 40, n_classes=12, n_labels=3, allow_unlabeled=True, random_state=seed
+    )
+
+
+def persons(seed):
+    """Five facts about an adult, from all that is not one of them."""
+    X, data = adult()
+    rows = np.random.default_rng([seed, 2]).choice(len(X), 8000, replace=False)
+    side = {name: column[rows] for name, column in data.side.items()}
+    facts = [
+        data.y[rows] == 1,
+        side["hours_per_week"] > 40,
+        side["capital_gain"] + side["capital_loss"] > 0,
+        side["workforce"] == "non_private",
+        side["education_num"] >= 13,
+    ]
+    names = [n for n in data.feature_names if not n.startswith("education")]
+    gone = ("hours", "capital", "workclass")
+    kept = [k for k, name in enumerate(names) if not name.startswith(gone)]
+    return X[rows][:, kept], np.column_stack(facts).astype(int)
+
+
+CLASS_TASKS: dict[str, Callable] = {f.__name__: f for f in (digits, wine, blobs, education)}
+LABEL_TASKS: dict[str, Callable] = {f.__name__: f for f in (pages, persons)}
+TASKS = CLASS_TASKS | LABEL_TASKS
+
+
+class Cell(NamedTuple):
+    task: str
+    metric: str
+    method: str
+    seed: int
+
+
+@dataclass(frozen=True)
+class Row:
+    task: str
+    metric: str
+    method: str
+    seed: int
+    value: float = float("nan")
+    seconds: float = float("nan")
+    versions: str = ""
+
+    @property
+    def cell(self):
+        return Cell(self.task, self.metric, self.method, self.seed)
+
+    @property
+    def good(self):
+        return self.value == self.value
+
+
+def wanted(name, classes):
+    """Return the metric; costs grow with the distance of two classes, and are higher upwards."""
+    if name != "cost_matrix":
+        return as_metric(name)
+    place = np.arange(classes)
+    apart = place[np.newaxis, :] - place[:, np.newaxis]
+    return CostMatrix(np.where(apart > 0, 2.0 * apart, -apart))
+
+
+def parts(task, seed):
+    """Return train, validation and test rows, dealt evenly from each class."""
+    X, y = TASKS[task](seed)
+    rng = np.random.default_rng([seed, 3])
+    order = rng.permutation(len(y))
+    if y.ndim == 1:
+        order = order[np.argsort(y[order], kind="stable")]
+    deal = np.arange(len(y)) % 4
+    return [(X[order[d]], y[order[d]]) for d in (deal < 2, deal == 2, deal == 3)]
+
+
+def logistic(class_weight=None, rest=False):
+    model = LogisticRegression(max_iter=2000, class_weight=class_weight)
+    return make_pipeline(StandardScaler(), OneVsRestClassifier(model) if rest else model)
+
+
+class Judge:
+    """A metric on targets of one task: scores, and the offsets that are best for it."""
+
+    def __init__(self, name, y):
+        labels = y.ndim == 2
+        self.names = np.arange(y.shape[1]) if labels else np.unique(y)
+        sets = np.unique(y, axis=0).astype(bool) if labels else None
+        self.classes = Classes(tuple(self.names.tolist()), sets)
+        self.metric = wanted(name, len(self.names))
+        self.inner = meant(self.metric, self.classes)
+
+    def codes(self, y):
+        if y.ndim == 1:
+            return np.searchsorted(self.names, y).astype(float)
+        places = {row.tobytes(): k for k, row in enumerate(self.classes.sets)}
+        return np.array([places[row.tobytes()] for row in y.astype(bool)], dtype=float)
+
+    def value(self, scores, y):
+        return float(self.inner.bind(self.codes(y), labels=self.classes).values(scores))
+
+    def offsets(self, scores, y):
+        data = Data(np.zeros((len(y), 1)), self.codes(y))
+        nothing = np.zeros((len(y), 0))
+        return tuned(Counting.build(self.inner, data, self.classes, nothing).tally(), scores)
+
+
+def rivals(labels):
+    """Return name, maker, whether validation rows train too, and whether offsets are tuned."""
+    if labels:
+        return [
+            ("one model a label", logistic(rest=True), False, False),
+            ("one model a label + offsets", logistic(rest=True), False, True),
+            (PEER, logistic("balanced", rest=True), False, True),
+        ]
+    return [
+        ("logistic", logistic(), False, False),
+        ("logistic + offsets", logistic(), False, True),
+        ("balanced", logistic("balanced"), False, False),
+        ("balanced, train + valid", logistic("balanced"), True, False),
+        (PEER, logistic("balanced"), False, True),
+        ("one against the rest + offsets", logistic(rest=True), False, True),
+    ]
+
+
+def measure(task, seed, names):
+    """Yield the rows of one sample."""
+    train, valid, test = parts(task, seed)
+    every = np.concatenate([train[1], valid[1], test[1]])
+    scored = []
+    for method, model, both, moved in rivals(every.ndim == 2):
+        began = time.process_time()
+        rows = [np.concatenate(pair) for pair in zip(train, valid, strict=True)] if both else train
+        model.fit(*rows)
+        seconds = time.process_time() - began
+        tables = [model.decision_function(X) for X in (valid[0], test[0])]
+        scored.append((method, *tables, moved, seconds))
+    for name in names:
+        judge = Judge(name, every)
+        for method, on_valid, on_test, moved, seconds in scored:
+            began = time.process_time()
+            offsets = judge.offsets(on_valid, valid[1]) if moved else 0.0
+            value = judge.value(on_test + offsets, test[1])
+            spent = seconds + time.process_time() - began
+            yield Row(task, name, method, seed, value, spent)
+        began = time.process_time()
+        ours = MetricClassifier(judge.metric, random_state=seed)
+        ours.fit(*train, X_val=valid[0], y_val=valid[1])
+        seconds = time.process_time() - began
+        yield Row(task, name, OURS, seed, ours.score(*test), seconds, versions())
+
+
+def run(store, numbers):
+    done = store.done()
+    for seed in numbers:
+        for task in TASKS:
+            names = LABEL_METRICS if task in LABEL_TASKS else CLASS_METRICS
+            names = [name for name in names if Cell(task, name, OURS, seed) not in done]
+            for row in measure(task, seed, names) if names else ():
+                store.append(row)
+            print(f"{task}, seed {seed}", file=sys.stderr, flush=True)
+
+
+def spread(values, sign=""):
+    error = f" ± {stdev(values) / len(values) ** 0.5:.4f}" if len(values) > 1 else ""
+    return f"{mean(values):{sign}.4f}{error}"
+
+
+def compared(found, lower):
+    """Return ours, the peer, the best rival and the paired lead over the peer."""
+    ours, peer = found[OURS], found[PEER]
+    turn = -1.0 if lower else 1.0
+    lead = [turn * (ours[s] - peer[s]) for s in sorted(ours)]
+    others = {m: mean(v.values()) for m, v in found.items() if m != OURS}
+    best = (min if lower else max)(others, key=others.get)
+    gap = [turn * (ours[s] - found[best][s]) for s in sorted(ours)]
+    return lead, best, gap
+
+
+def within(lead):
+    """Return whether a lead is not below zero by more than one standard error."""
+    error = stdev(lead) / len(lead) ** 0.5 if len(lead) > 1 else 0.0
+    return mean(lead) >= -error
+
+
+def report(rows):
+    table, costs, held = [], {}, []
+    for task in TASKS:
+        for name in LABEL_METRICS if task in LABEL_TASKS else CLASS_METRICS:
+            found = {}
+            for row in rows:
+                if (row.task, row.metric) == (task, name):
+                    found.setdefault(row.method, {})[row.seed] = row.value
+                    costs.setdefault((task, row.method), []).append(row.seconds)
+            if OURS not in found:
+                continue
+            lead, best, gap = compared(found, name == "cost_matrix")
+            held.append(within(lead))
+            cells = [spread(list(found[m].values())) for m in (PEER, best, OURS)]
+            leads = [spread(lead, "+"), spread(gap, "+")]
+            table.append([task, name, str(len(lead)), cells[0], best, cells[1], cells[2], *leads])
+    seconds = [
+        [task, f"{mean(costs[task, OURS]):.1f}", f"{mean(costs[task, PEER]):.1f}"]
+        for task in TASKS
+        if (task, OURS) in costs
+    ]
+    made = sorted({row.versions for row in rows if row.versions})
+    header = ["data", "metric", "seeds", PEER, "best rival", "with it", OURS]
+    return "\n".join(
+        [
+            "# Many classes and labels",
+            "",
+            "Test values, mean over seeds ± standard error; cost_matrix is better when lower, the "
+            "others when greater. Leads are paired, positive where the default is better. The best "
+            "rival is chosen with hindsight, on the test rows.",
+            "",
+            markdown([*header, "lead over balanced + offsets", "over the best rival"], table),
+            "",
+            f"Above {PEER} or within one standard error of it in {sum(held)} of {len(held)} rows.",
+            "",
+            markdown(["data", "CPU seconds a fit", PEER], seconds),
+            "",
+            *(f"Made with {text}.\n" for text in made),
+        ]
+    )
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    line = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
+    line.add_argument("--seeds", type=seeds, default=seeds("0-4"), help="such as 0-4 or 0,3,7")
+    line.add_argument("--out", type=Path, default=OUT, help="the CSV; the table goes beside it")
+    line.add_argument("--table", action="store_true", help="only print and write the table")
+    options = line.parse_args(argv)
+    store = Store(options.out, Row)
+    warnings.simplefilter("ignore")
+    if not options.table:
+        run(store, options.seeds)
+    text = report([row for row in store.rows().values() if row.good])
+    print(text)
+    options.out.with_suffix(".md").write_text(text, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,218 @@
+"""Boosting: Algorithm 1 for trees, which have no parameters: it steps and projects in scores."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anymetric.auto.average import slice_worth
+from anymetric.auto.pool import Recipe
+from anymetric.diagnosis import around_scores
+from anymetric.gradients import Estimate, Subspace
+from anymetric.ledger import BudgetSpent, Ledger, Probe
+from anymetric.metrics import MetricError
+from anymetric.models import Ensemble, Scorer
+from anymetric.models.boosted import Boosted
+from anymetric.models.trees import Rounds
+from anymetric.projections import Projection
+from anymetric.solution import Solution, Status, Turn
+
+Floats64 = NDArray[np.float64]
+Watcher = Callable[[Turn], bool | None]
+
+
+@dataclass(frozen=True)
+class BoostedDescent:
+    """Algorithm 1 with boosted trees.
+
+    The gradient is estimated where the judging rows' scores move along the surrogates' own
+    gradients by them (Algorithm 2). The projection is boosting: each round adds a tree that
+    follows the gradient of ``sum_k ((l_k - target_k)_+)^2`` by the training rows' scores, until
+    the target is reached or the rounds are spent.
+
+    Parameters
+    ----------
+    learner : Boosted
+        Its plain model is the start; its settings are those of the rounds.
+    turns : int
+    step : float
+        How far the target moves in the first turn.
+    rounds : int
+        Trees in a turn, at most.
+    decay : float
+        The t-th step is ``step / t**decay``.
+    gradient : Subspace
+    patience : int
+        Turns without a lower cost before the end.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from anymetric.data import Data
+    >>> from anymetric.metrics import as_metric
+    >>> from anymetric.problem import Problem
+    >>> from anymetric.surrogates import per_class
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(600, 2))
+    >>> data = Data(X, np.where(X[:, 0] * X[:, 1] > 0.8, 1.0, -1.0))
+    >>> parts = data.take(np.arange(400)), data.take(np.arange(400, 600))
+    >>> problem = Problem(parts[0], per_class("logistic"), as_metric("gmean"), parts[1])
+    >>> solution = BoostedDescent(Boosted(trees=50), turns=5).run(Ledger(problem), [], rng)
+    >>> solution.cost <= solution.turns[0].cost < 0.2
+    True
+    """
+
+    # For the door: no starting models are asked for.
+    takes_starts = False
+
+    learner: Boosted
+    turns: int = 40
+    step: float = 0.1
+    rounds: int = 5
+    decay: float = 0.3
+    gradient: Subspace = field(default_factory=lambda: Subspace(m=16))
+    patience: int = 12
+
+    def run(
+        self,
+        ledger: Ledger,
+        starts: Sequence[Floats64],
+        rng: np.random.Generator,
+        watch: Watcher | None = None,
+    ) -> Solution:
+        """Descend from the plain model; `starts` are not needed and not read."""
+        problem, turns = ledger.problem, list[Turn]()
+        start = self.learner.learn(problem.train, problem.train.weights, rng)
+        status, walk = Status.COMPLETED, None
+        try:
+            walk = Walk.begun(self.learner, ledger, start, rng)
+            turns.append(walk.first)
+            status = self._follow(walk, turns, rng, watch)
+        except BudgetSpent:
+            status = Status.BUDGET
+        except MetricError as error:
+            if walk is not None and turns:
+                error.best = walk.solution(turns, Status.FAILED)
+            raise
+        if walk is None:
+            raise ValueError(f"max_metric_calls must allow one look; got {ledger.max_calls}.")
+        return walk.solution(turns, status)
+
+    def _follow(
+        self, walk: Walk, turns: list[Turn], rng: np.random.Generator, watch: Watcher | None
+    ) -> Status:
+        """Take turns until they are spent, or nothing gains, or the caller stops them."""
+        for number in range(1, self.turns + 1):
+            turns.append(self._turn(walk, turns[-1], number, rng))
+            if watch is not None and watch(turns[-1]):
+                return Status.STOPPED
+            estimate = turns[-1].estimate
+            if estimate is not None and estimate.flat:
+                return Status.FLAT
+            if number - int(np.argmin([turn.cost for turn in turns])) >= self.patience:
+                return Status.CONVERGED
+        return Status.COMPLETED
+
+    def _turn(self, walk: Walk, last: Turn, number: int, rng: np.random.Generator) -> Turn:
+        """Estimate, step, project, look."""
+        began = time.perf_counter()
+        estimate = walk.estimate(self.gradient, last.cost, rng)
+        length = float(np.linalg.norm(estimate.gradient)) or 1.0
+        target = last.here.profile - self.step / number**self.decay * estimate.gradient / length
+        projection = walk.project(target, self.rounds)
+        here = Probe(np.zeros(0), projection.profile, walk.look())
+        seconds = time.perf_counter() - began
+        return Turn(
+            number, 0, here, here.profile, target, estimate, projection, walk.ledger.calls, seconds
+        )
+
+
+@dataclass(eq=False)
+class Walk:
+    """Where a run stands: scores of both samples, and the trees that led there."""
+
+    ledger: Ledger
+    start: Scorer
+    offset: float
+    boosting: Rounds
+    train: Floats64
+    valid: Floats64
+    first: Turn
+    trees: list[int] = field(default_factory=lambda: [0])
+
+    @classmethod
+    def begun(
+        cls, learner: Boosted, ledger: Ledger, start: Scorer, rng: np.random.Generator
+    ) -> Walk:
+        """Begin at a model, at its best threshold if the metric knows one."""
+        problem = ledger.problem
+        train, valid = start.scores(problem.train.X), start.scores(problem.valid.X)
+        shift, cost = 0.0, None
+        if problem.metric.decides:
+            swept = ledger.sweep(valid, 50)
+            shift, cost = float(swept.shifts[swept.best]), float(swept.costs[swept.best])
+        else:
+            cost = float(ledger.ask(problem.judge, valid))
+        profile = np.asarray(problem.profiler.values(train + shift))
+        here = Probe(np.zeros(0), profile, cost)
+        first = Turn(0, 0, here, profile, calls=ledger.calls)
+        boosting = learner.rounds(problem.train, rng)
+        return cls(ledger, start, shift, boosting, train + shift, valid + shift, first)
+
+    def estimate(self, gradient: Subspace, cost: float, rng: np.random.Generator) -> Estimate:
+        """Return how the cost changes with each surrogate, by moving the judging rows' scores."""
+        problem = self.ledger.problem
+        judging = replace(problem, train=problem.valid, valid=problem.valid)
+        near, theta = around_scores(judging, self.valid)
+        most = None if self.ledger.max_calls is None else int(self.ledger.left)
+        inner = Ledger(near, most, self.ledger.n_jobs)
+        try:
+            here = Probe(theta, np.asarray(near.profiler.values(self.valid)), cost)
+            return gradient.estimate(inner, here, rng)
+        finally:
+            self.ledger.count(inner.calls)
+
+    def project(self, target: Floats64, rounds: int) -> Projection:
+        """Boost until the profile is at or below the target, or the rounds are spent."""
+        profiler, X = self.ledger.problem.profiler, self.ledger.problem.train.X
+        profile, used = np.asarray(profiler.values(self.train)), 0
+        while used < rounds and np.any(profile > target):
+            pull = 2.0 * np.maximum(profile - target, 0.0)
+            if not self.boosting.add(np.asarray(pull @ profiler.slopes(self.train))):
+                break
+            self.train = self.train + self.boosting.last(X)
+            self.valid = self.valid + self.boosting.last(self.ledger.problem.valid.X)
+            profile, used = np.asarray(profiler.values(self.train)), used + 1
+        over = np.maximum(profile - target, 0.0)
+        gap = float(over @ over)
+        none = np.zeros(0)
+        return Projection(none, profile, profile, gap, gap, 1.0, None, 2.0 * over, used)
+
+    def look(self) -> float:
+        """Judge where the trees stand, and note how many there are."""
+        cost = float(self.ledger.ask(self.ledger.problem.judge, self.valid))
+        self.trees.append(self.boosting.count)
+        return cost
+
+    def solution(self, turns: list[Turn], status: Status) -> Solution:
+        """Return the best turn, and the trees up to it."""
+        best = int(np.argmin([turn.cost for turn in turns]))
+        members: tuple[Scorer, ...] = (self.start,)
+        if self.trees[best] > 0:
+            members = (*members, self.boosting.cut(self.trees[best]))
+        scorer = Ensemble(members, (1.0,) * len(members), self.offset)
+        settings = {"trees": self.trees[best]}
+        calls = self.ledger.calls
+        worth = self._worth(turns[best])
+        return Solution(turns[best], status, tuple(turns), calls, settings, worth, scorer=scorer)
+
+    def _worth(self, turn: Turn) -> dict[str, float]:
+        """Return what each surrogate counted for; in the plain model, what its rows weigh."""
+        problem = self.ledger.problem
+        if turn.weights is None:
+            return slice_worth(problem, Recipe("plain", problem.train.weights))
+        return dict(zip(problem.names, turn.weights.tolist(), strict=True))

@@ -1,0 +1,120 @@
+"""Families: what `model=` means, and how rows with gaps and categories are read for it."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+
+import numpy as np
+from sklearn.base import clone
+
+from anymetric.auto import Auto, AutoLearned
+
+NAMES = ("auto", "boosted", "linear")
+
+
+def families(model):
+    """Return the learners that `model` names, and whether linear models are in it.
+
+    Examples
+    --------
+    >>> families("linear")
+    ((), True)
+    >>> families("boosted")
+    ((Boosted(),), False)
+    >>> families("forest")
+    Traceback (most recent call last):
+    ValueError: model must be one of auto, boosted, linear, or a family such as \
+Reweighted(estimator); got 'forest'.
+    """
+    if isinstance(model, str) and model in NAMES:
+        if model == "linear":
+            return (), True
+        from anymetric.models.boosted import Boosted
+
+        return (Boosted(),), model == "auto"
+    if hasattr(model, "learn") and not isinstance(model, type):
+        return (clone(model, safe=False),), False
+    raise (ValueError if isinstance(model, str) else TypeError)(
+        f"model must be one of {', '.join(NAMES)}, or a family such as Reweighted(estimator); "
+        f"got {model!r}."
+    )
+
+
+def reads_gaps(model):
+    """Return whether every family of `model` reads missing values, or has them filled.
+
+    Examples
+    --------
+    >>> reads_gaps("linear"), reads_gaps("boosted")
+    (False, True)
+    """
+    learners, _ = families(model)
+    return bool(learners) and all(getattr(one, "missing", False) for one in learners)
+
+
+def over_learners(auto, learners, linear, categorical):
+    """Return the default method for some families, with the settings of `Auto`."""
+    told = [with_categories(one, categorical) for one in learners]
+    settings = {one.name: getattr(auto, one.name) for one in fields(Auto)}
+    return AutoLearned(
+        **settings, learners=tuple(told), linear=linear, categorical=tuple(categorical)
+    )
+
+
+def descent_over(learners, method, name):
+    """Return the method that moves the parameters of a family, or the scores of trees.
+
+    Examples
+    --------
+    >>> from anymetric.models import Reweighted
+    >>> descent_over((Reweighted(None),), None, "descent")
+    Traceback (most recent call last):
+    TypeError: method='descent' moves a model's parameters, and Reweighted(estimator=None) shows \
+none: use method='auto'.
+    """
+    inner = getattr(method, "inner", method)
+    if not learners or any(hasattr(inner, own) for own in ("learners", "learner")):
+        return method  # it knows its families itself
+    if hasattr(learners[0], "begun"):
+        from anymetric.networks import NetworkDescent
+
+        return NetworkDescent(learners[0], None if name == "descent" else method)
+    if name == "descent" and hasattr(learners[0], "rounds"):
+        from anymetric.boosting import BoostedDescent
+
+        return BoostedDescent(learners[0])
+    raise TypeError(
+        f"method={name!r} moves a model's parameters, and {learners[0]!r} shows none: use "
+        "method='auto'."
+    )
+
+
+def with_categories(learner, columns):
+    """Tell a family which columns hold categories, if it asks and was not told."""
+    if getattr(learner, "categorical", None) != "auto":
+        return learner
+    return clone(learner).set_params(categorical=tuple(columns))
+
+
+def category_columns(X):
+    """Return the names of a data frame's columns of type category.
+
+    Examples
+    --------
+    >>> category_columns([[1.0]])
+    []
+    """
+    types = getattr(X, "dtypes", None)
+    if types is None or not hasattr(X, "columns"):
+        return []
+    pairs = zip(X.columns, types, strict=True)
+    return [name for name, kind in pairs if str(kind) == "category"]
+
+
+def coded(X, categories):
+    """Return a data frame with each category as its place in a list; others, and gaps, are NaN."""
+    found = X.copy()
+    for name, values in categories.items():
+        codes = {value: float(k) for k, value in enumerate(values)}
+        found[name] = np.array([codes.get(value, np.nan) for value in X[name]])
+    return found

@@ -1,0 +1,92 @@
+"""Two: what y means where it has two classes."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
+
+from anymetric import starts
+from anymetric.estimators._defaults import default_slices
+from anymetric.metrics import Classes
+from anymetric.metrics.calls import BoundCalls
+
+
+class TwoClasses:
+    """Targets of two classes: -1 for the first, +1 for the second."""
+
+    def _decided(self, scores):
+        return self.classes_[(scores > 0).astype(int)]
+
+    def _encode(self, y):
+        check_classification_targets(y)
+        kind = type_of_target(y, input_name="y", raise_unknown=True)
+        classes = np.unique(y)
+        if kind != "binary":
+            raise ValueError(
+                f"Only binary classification is supported. The type of the target is {kind}: y has "
+                f"{len(classes)} classes. sklearn.multiclass.OneVsRestClassifier around this "
+                "estimator trains one model a class; MetricClassifier takes many classes itself."
+            )
+        self.classes_ = classes
+        return np.where(y == classes[-1], 1.0, -1.0)
+
+    def _check_target(self, data):
+        if len(np.unique(data.y)) < 2:
+            only = self.classes_[-1 if data.y[0] > 0 else 0]
+            raise ValueError(
+                f"y has only one class among the rows of positive weight: {str(only)!r}. A "
+                "classifier needs two classes."
+            )
+
+    def _encode_valid(self, y):
+        self._known(y)
+        return np.where(y == self.classes_[1], 1.0, -1.0)
+
+    def _known(self, y):
+        """Refuse labels that training never saw."""
+        new = sorted(set(np.unique(y).tolist()) - set(self.classes_.tolist()))
+        if new:
+            raise ValueError(
+                f"The labels {new} were never seen in training, which had {self.classes_.tolist()}."
+            )
+
+    def _codes(self):
+        return (-1.0, 1.0)
+
+    def _problem(self, metric, train, valid):
+        problem = super()._problem(metric, train, valid)
+        if isinstance(problem.labels, Classes):
+            return problem
+        if len(np.unique(valid.y)) == 1 and not isinstance(problem.judge, BoundCalls):
+            either = np.array([1.0, -1.0]) * np.ones((len(valid), 1))
+            if np.ptp(problem.judge.costs(either)) == 0.0:
+                raise ValueError(
+                    f"The {len(valid)} rows that judge are all of the class "
+                    f"{str(self.classes_[int(valid.y[0] > 0)])!r}: there the metric "
+                    f"{metric.name!r} is the same whatever is predicted."
+                )
+        return problem
+
+    def _strata(self, data):
+        group = data.side.get("groups")
+        if group is None:
+            return data.y
+        return 2 * np.unique(group, return_inverse=True)[1] + (data.y > 0)
+
+    def _labels(self):
+        return tuple(self.classes_.tolist())
+
+    def _default_surrogates(self, metric, train):
+        return default_slices(train, by=self.slices or ())
+
+    def _plainest(self, problem):
+        return starts.plain(problem)
+
+    def _plain_starts(self, ledger):
+        # Moving the threshold never costs more on the rows that judge, so neither does the result.
+        plain = starts.shifted(ledger, self._plainest(ledger.problem))
+        return [plain, starts.balanced(ledger.problem)]
+
+    def _set_coefficients(self, weights, offset):
+        self.coef_ = weights[np.newaxis, :]
+        self.intercept_ = np.array([offset])

@@ -1,0 +1,181 @@
+"""Asking: a jury for metrics that must be called for every table of scores."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anymetric.auto.calling import HEARD, KEPT
+from anymetric.auto.choice import PLENTY
+from anymetric.ledger import BudgetSpent, Ledger
+from anymetric.many.jury import Told
+from anymetric.many.offsets import BEGUN
+from anymetric.metrics import BoundMetric, Classes, FunctionMetric
+from anymetric.metrics.asked import AskedMetric
+
+Floats64 = NDArray[np.float64]
+# Replicates of a metric that must be called for each, and how many more or fewer decisions for a
+# class are tried.
+REPLICATES, BESIDE = 20, (0.5, 0.8, 1.25, 2.0)
+
+
+@dataclass(eq=False)
+class AskingJury:
+    """One call for every table of scores, every change of an offset and every replicate.
+
+    Few offsets are tried, and they are kept if the replicates see a gain beyond its noise.
+
+    Parameters
+    ----------
+    ledger : Ledger
+    classes : Classes
+    replicates : list of (rows, bound metric)
+    moves : bool
+        Whether offsets may be moved.
+    brief : bool
+        Calls are few: replicates are asked for the best candidates only, at the end.
+    """
+
+    ledger: Ledger
+    classes: Classes
+    replicates: list[tuple[NDArray[np.intp], BoundMetric]]
+    moves: bool = True
+    brief: bool = False
+    seen: list[tuple[float, Floats64]] = field(default_factory=list)
+
+    @classmethod
+    def build(cls, ledger: Ledger, classes: Classes, weights: Floats64, moves: bool) -> AskingJury:
+        """Draw rows in proportion to their weights for each replicate, and bind the metric."""
+        most = ledger.max_calls
+        brief = most is not None and most < PLENTY
+        count = min(REPLICATES, max(most // 20, 2)) if brief and most is not None else REPLICATES
+        found = [replicated(ledger, w) for w in weights.T[:count]]
+        moves = moves and ledger.problem.metric.decides
+        return cls(ledger, classes, [pair for pair in found if pair is not None], moves, brief)
+
+    @property
+    def price(self) -> int:
+        """One call for the rows, one for each replicate."""
+        return 1 + len(self.replicates)
+
+    def tune(self, scores: Floats64) -> Told:
+        """Try prior corrections, then each class by itself; keep what pays."""
+        self._keep_some()
+        zeros = np.zeros(scores.shape[1])
+        if not self.moves:
+            return self._told(scores, zeros, None)
+        offsets, cost = self._begun(scores)
+        if not self.brief:
+            offsets, cost = self._swept(scores, offsets, cost)
+        told = self._told(scores, offsets, cost)
+        self.seen.append((told.cost, offsets))
+        if self.brief or not np.any(offsets):
+            return told
+        plain = self._told(scores, zeros, None)
+        gain = plain.replicates - told.replicates
+        return told if gain.mean() > gain.std() else plain
+
+    def judge(self, scores: Floats64) -> Told:
+        """Ask about the rows and every replicate."""
+        costs = self.ledger.ask_each(
+            [(self.ledger.problem.judge, scores.reshape(-1)), *self._asked(scores)]
+        )
+        return Told(np.zeros(scores.shape[1]), float(costs[0]), np.asarray(costs[1:]), scores)
+
+    def probe(self, scores: Floats64) -> float:
+        """Return the cost of the scores as they are: one call."""
+        return float(self.ledger.ask(self.ledger.problem.judge, scores.reshape(-1)))
+
+    def heard(self, told: Sequence[Told]) -> list[Told | None]:
+        """Return the verdicts with replicates; None where there are no calls for them."""
+        if not self.brief:
+            return list(told)
+        order = sorted(range(1, len(told)), key=lambda k: told[k].cost)
+        each = len(self.replicates)
+        count = int(min(HEARD, max((self.ledger.left - 2 * self.price) // each, 0)))
+        chosen = set([0, *order][:count])
+        return [self._with(one) if k in chosen else None for k, one in enumerate(told)]
+
+    def _with(self, one: Told) -> Told:
+        return replace(one, replicates=np.asarray(self.ledger.ask_each(self._asked(one.scores))))
+
+    def _keep_some(self) -> None:
+        most = self.ledger.max_calls
+        if self.brief and self.seen and most is not None and self.ledger.left < KEPT * most:
+            raise BudgetSpent(f"{self.ledger.left:g} of {most} calls are kept for replicates.")
+
+    def _begun(self, scores: Floats64) -> tuple[Floats64, float]:
+        """Return the best offsets to begin from, and their cost."""
+        tries = [np.zeros(scores.shape[1])]
+        if self.brief and self.seen:
+            tries.append(min(self.seen, key=lambda pair: pair[0])[1])
+        elif self.classes.exclusive:
+            y = self.ledger.problem.valid.y.astype(np.intp)
+            share = np.bincount(y, minlength=len(self.classes))
+            logs = np.log(np.maximum(share, 0.5) / share.sum())
+            tries += [t * (logs - logs.mean()) for t in BEGUN[1:]]
+        tries = tries[: max(int(min(self.ledger.left, len(tries))), 1)]
+        costs = self._costs([scores + one for one in tries])
+        k = int(np.argmin(costs))
+        return tries[k], float(costs[k])
+
+    def _swept(self, scores: Floats64, offsets: Floats64, cost: float) -> tuple[Floats64, float]:
+        """Look at a few more and a few fewer decisions for each class in turn."""
+        offsets = offsets.copy()
+        for c in range(scores.shape[1]):
+            shifts = self._shifts(scores + offsets, c)
+            moved = [scores + offsets + shift * np.eye(scores.shape[1])[c] for shift in shifts]
+            costs = self._costs(moved)
+            if len(costs) and costs.min() < cost:
+                offsets[c] += shifts[int(np.argmin(costs))]
+                cost = float(costs.min())
+        return offsets, cost
+
+    def _shifts(self, scores: Floats64, c: int) -> list[float]:
+        """Return shifts of a class that change the number of decisions for it by a factor."""
+        rest = np.zeros(len(scores))
+        if self.classes.exclusive:
+            rest = np.delete(scores, c, axis=1).max(axis=1)
+        gap = np.sort(rest - scores[:, c])
+        now = int(np.searchsorted(gap, 0.0))
+        counts = {round(max(now, 1) * factor) for factor in BESIDE} - {now}
+        ends = np.concatenate([[gap[0] - 1.0], gap, [gap[-1] + 1.0]])
+        return [float(0.5 * (ends[k] + ends[k + 1])) for k in sorted(counts) if k <= len(gap)]
+
+    def _costs(self, tables: Sequence[Floats64]) -> Floats64:
+        if not tables:
+            return np.zeros(0)
+        columns = np.column_stack([one.reshape(-1) for one in tables])
+        return self.ledger.ask(self.ledger.problem.judge, columns)
+
+    def _told(self, scores: Floats64, offsets: Floats64, cost: float | None) -> Told:
+        moved = scores + offsets
+        if not self.brief:
+            return replace(self.judge(moved), offsets=offsets)
+        return Told(offsets, self.probe(moved) if cost is None else cost, np.zeros(0), moved)
+
+    def _asked(self, scores: Floats64) -> list[tuple[BoundMetric, Floats64]]:
+        return [(bound, scores[rows].reshape(-1)) for rows, bound in self.replicates]
+
+
+def replicated(ledger: Ledger, weights: Floats64) -> tuple[NDArray[np.intp], BoundMetric] | None:
+    """Return rows drawn in proportion to weights, and the metric on them; None if it refuses."""
+    problem = ledger.problem
+    edges = np.cumsum(weights) / weights.sum()
+    n = len(problem.valid)
+    rows = np.searchsorted(edges, (np.arange(n) + 0.5) / n).astype(np.intp)
+    drawn = problem.valid.take(rows)
+    metric = problem.metric
+    inner = metric.inner if isinstance(metric, AskedMetric) else metric
+    reads = isinstance(inner, FunctionMetric) and "X" in (*inner.asks, *inner.takes)
+    X = drawn.X if reads else None
+    try:
+        bound = metric.bind(
+            drawn.y, weights=drawn.weights, side=drawn.side, labels=problem.labels, X=X
+        )
+    except ValueError:
+        return None
+    return rows, bound

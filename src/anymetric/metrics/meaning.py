@@ -1,0 +1,132 @@
+"""Meaning: what a metric is where there are more than two classes, or sets of labels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from anymetric.metrics.asked import AskedMetric
+from anymetric.metrics.base import Metric
+from anymetric.metrics.classes import Classes
+from anymetric.metrics.confusion import ByGroup, ConfusionMetric
+from anymetric.metrics.functions import FunctionMetric
+from anymetric.metrics.groups import MacroByGroup, WorstGroup
+from anymetric.metrics.labelled import (
+    LabelBalancedAccuracy,
+    LabelF,
+    LabelMetric,
+    SubsetAccuracy,
+    SubsetError,
+    WorstLabelRecall,
+)
+from anymetric.metrics.macro import (
+    BalancedClassError,
+    ClassAccuracy,
+    ClassError,
+    ClassF,
+    ClassPrecision,
+    MeanRecall,
+    RecallGMean,
+    WorstClassRecall,
+)
+from anymetric.metrics.rates import (
+    Accuracy,
+    BalancedAccuracy,
+    BalancedError,
+    ErrorRate,
+    FBeta,
+    GMean,
+    Precision,
+    Recall,
+)
+from anymetric.metrics.scorers import ScorerMetric
+
+_SAME: dict[type[Metric], Callable[[], ConfusionMetric]] = {
+    Accuracy: ClassAccuracy,
+    ErrorRate: ClassError,
+    BalancedAccuracy: MeanRecall,
+    BalancedError: BalancedClassError,
+    GMean: RecallGMean,
+}
+_LABELS: dict[type[Metric], Callable[[], LabelMetric]] = {
+    Accuracy: SubsetAccuracy,
+    ClassAccuracy: SubsetAccuracy,
+    ErrorRate: SubsetError,
+    ClassError: SubsetError,
+    BalancedAccuracy: LabelBalancedAccuracy,
+    MeanRecall: LabelBalancedAccuracy,
+    WorstClassRecall: WorstLabelRecall,
+}
+
+
+def meant(metric: Metric, classes: Classes) -> Metric:
+    """Return what a metric means for these classes; one that means nothing there is refused.
+
+    Names keep their meaning where they can: accuracy, error, balanced accuracy and gmean. A
+    ``macro_`` F-measure, recall or precision, which with two classes is a mean over groups, is
+    one over the classes, as in scikit-learn; ``worst_group_`` is still about groups, with a
+    macro F-measure within each. Of labels, accuracy is that of the whole set.
+
+    Examples
+    --------
+    >>> from anymetric.metrics import as_metric
+    >>> meant(as_metric("macro_f1"), Classes(("a", "b", "c")))
+    ClassF(average='macro', beta=1.0)
+    >>> meant(as_metric("f1"), Classes(("a", "b", "c")))
+    Traceback (most recent call last):
+    ...
+    ValueError: Metric 'f1' speaks of one positive class, and y has 3 classes. ...
+    """
+    if isinstance(metric, FunctionMetric | ScorerMetric):
+        return AskedMetric(metric)
+    found = _of_classes(metric) if classes.exclusive else _of_labels(metric)
+    if found is not None:
+        return found
+    if isinstance(metric, AskedMetric | LabelMetric | ConfusionMetric):
+        return metric  # what does not fit is told where it is bound
+    raise ValueError(_refusal(metric, classes))
+
+
+def _of_classes(metric: Metric) -> Metric | None:
+    if type(metric) in _SAME:
+        return _SAME[type(metric)]()
+    if isinstance(metric, MacroByGroup):
+        return _macro(metric.of)
+    if isinstance(metric, WorstGroup):
+        inner = _of_classes(metric.of) or _macro(metric.of)
+        if isinstance(inner, ConfusionMetric):
+            return ByGroup(inner, worst=True, groups=metric.groups)
+    return None
+
+
+def _macro(rate: Any) -> ConfusionMetric | None:
+    if isinstance(rate, FBeta):
+        return ClassF("macro", rate.beta)
+    if isinstance(rate, Recall):
+        return MeanRecall()
+    return ClassPrecision() if isinstance(rate, Precision) else None
+
+
+def _of_labels(metric: Metric) -> Metric | None:
+    if type(metric) in _LABELS:
+        return _LABELS[type(metric)]()
+    if isinstance(metric, ClassF):
+        return LabelF(metric.average, metric.beta)
+    if isinstance(metric, MacroByGroup) and isinstance(metric.of, FBeta):
+        return LabelF("macro", metric.of.beta)
+    return None
+
+
+def _refusal(metric: Metric, classes: Classes) -> str:
+    if not classes.exclusive:
+        return (
+            f"Metric {metric.name!r} has no meaning for sets of labels, and y has "
+            f"{len(classes)} labels. Give micro_f1, macro_f1, weighted_f1, instance_f1, "
+            "hamming_loss, subset_accuracy, or a function f(y_true, y_pred) of tables."
+        )
+    return (
+        f"Metric {metric.name!r} speaks of one positive class, and y has {len(classes)} classes. "
+        "Give macro_f1, micro_f1, weighted_f1, balanced_accuracy, worst_class_recall, "
+        "cohen_kappa, CostMatrix(costs), a scorer such as 'roc_auc_ovr', or a function "
+        "f(y_true, y_pred)."
+    )

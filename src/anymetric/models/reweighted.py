@@ -1,0 +1,175 @@
+"""Reweighted: any scikit-learn estimator that takes row weights, as a model family."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, clone
+from sklearn.utils.validation import has_fit_parameter
+
+from anymetric.data import Data, Matrix
+from anymetric.models.base import Scorer
+
+Floats64 = NDArray[np.float64]
+# A probability of nothing or everything is taken to be so far from it.
+CERTAIN = 1e-9
+
+
+class Reweighted(BaseEstimator):  # type: ignore[misc]
+    """Train a scikit-learn classifier or regressor by nothing but the weights of its rows.
+
+    Parameters
+    ----------
+    estimator : classifier or regressor
+        Its `fit` must take ``sample_weight``. Scores are its `decision_function`, the log-odds of
+        its `predict_proba`, or what a regressor predicts.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> data = Data(np.array([[0.0], [1.0], [2.0]]), np.array([-1.0, 1.0, 1.0]))
+    >>> family = Reweighted(DecisionTreeClassifier(max_depth=1))
+    >>> trained = family.learn(data, np.ones(3), np.random.default_rng(0))
+    >>> np.sign(trained.scores(data.X)).tolist()
+    [-1.0, 1.0, 1.0]
+    """
+
+    def __init__(self, estimator: Any) -> None:
+        self.estimator = estimator
+
+    @property
+    def family(self) -> str:
+        """The estimator's own name."""
+        return type(last_step(self.estimator)).__name__
+
+    @property
+    def missing(self) -> bool:
+        """Whether the estimator reads missing values itself."""
+        tags = getattr(self.estimator, "__sklearn_tags__", None)
+        return bool(tags is not None and tags().input_tags.allow_nan)
+
+    def learn(
+        self,
+        data: Data,
+        rows: Floats64,
+        rng: np.random.Generator,
+        *,
+        classes: int = 2,
+        start: Scorer | None = None,
+    ) -> Fitted:
+        """Fit a clone with these weights; rows that weigh nothing are left out."""
+        used = np.flatnonzero(rows > 0.0)
+        # A row of weight two counts as two rows, whatever the recipe's own scale.
+        weights = rows[used] * (data.weights[used].sum() / rows[used].sum())
+        seed = int(rng.integers(2**31))
+        estimator = seeded(clone(self.estimator), seed)
+        keyword = weight_keyword(estimator)
+        fitted = estimator.fit(data.X[used], targets(data.y[used], classes), **{keyword: weights})
+        return Fitted(fitted, classes)
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """A fitted scikit-learn estimator that gives scores.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.linear_model import LinearRegression
+    >>> X = np.array([[0.0], [1.0]])
+    >>> Fitted(LinearRegression().fit(X, [1.0, 3.0]), classes=0).scores(X).round(6).tolist()
+    [1.0, 3.0]
+    """
+
+    estimator: Any
+    classes: int = 2
+
+    def scores(self, X: Matrix) -> Floats64:
+        """Return decision values, log-odds or predictions; ``(n, C)`` for C > 2 classes."""
+        if self.classes == 0:
+            return np.asarray(self.estimator.predict(X), dtype=np.float64)
+        present = np.asarray(self.estimator.classes_)
+        if len(present) == 1:
+            found = np.zeros((X.shape[0], 1))
+        elif hasattr(self.estimator, "decision_function") and self.classes == 2:
+            return np.asarray(self.estimator.decision_function(X), dtype=np.float64)
+        else:
+            share = np.asarray(self.estimator.predict_proba(X), dtype=np.float64)
+            found = np.log(np.clip(share, CERTAIN, 1.0))
+        if self.classes == 2:
+            return two(found, present)
+        # A class that was not there has no chance.
+        full = np.full((X.shape[0], self.classes), np.log(CERTAIN))
+        full[:, present.astype(np.intp)] = found
+        return full
+
+
+def two(found: Floats64, present: NDArray[Any]) -> Floats64:
+    """Return log-odds from log-probabilities of the classes 0 and 1, or of the only one there."""
+    if len(present) == 2:
+        return np.asarray(found[:, 1] - found[:, 0])
+    side = 1.0 if present[0] == 1 else -1.0
+    return np.full(len(found), -side * np.log(CERTAIN))
+
+
+def targets(y: Floats64, classes: int) -> NDArray[Any]:
+    """Return targets as an estimator reads them: class codes from 0, or numbers as they are.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> targets(np.array([-1.0, 1.0]), 2).tolist(), targets(np.array([0.5]), 0).tolist()
+    ([0, 1], [0.5])
+    """
+    if classes == 0:
+        return y
+    return (y > 0.0).astype(np.int64) if classes == 2 else y.astype(np.int64)
+
+
+def last_step(estimator: Any) -> Any:
+    """Return the last step of a pipeline; of anything else, itself."""
+    steps = getattr(estimator, "steps", None)
+    return steps[-1][1] if steps else estimator
+
+
+def weight_keyword(estimator: Any) -> str:
+    """Return the argument of `fit` that takes row weights.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> weight_keyword(make_pipeline(StandardScaler(), LogisticRegression()))
+    'logisticregression__sample_weight'
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> weight_keyword(KNeighborsClassifier())
+    Traceback (most recent call last):
+    TypeError: Reweighted trains by row weights, and KNeighborsClassifier.fit takes none: give an \
+estimator whose fit has a sample_weight argument.
+    """
+    last = last_step(estimator)
+    if not has_fit_parameter(last, "sample_weight"):
+        raise TypeError(
+            f"Reweighted trains by row weights, and {type(last).__name__}.fit takes none: give an "
+            "estimator whose fit has a sample_weight argument."
+        )
+    return "sample_weight" if last is estimator else f"{estimator.steps[-1][0]}__sample_weight"
+
+
+def seeded(estimator: Any, seed: int) -> Any:
+    """Set every `random_state` that was left open.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> seeded(LogisticRegression(), 7).random_state
+    7
+    """
+    settings = estimator.get_params(deep=True)
+    open_ = [name for name in settings if name.split("__")[-1] == "random_state"]
+    return estimator.set_params(**{name: seed for name in open_ if settings[name] is None})

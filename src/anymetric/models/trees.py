@@ -1,0 +1,211 @@
+"""Trees: what LightGBM has grown, cut to size and kept as text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from anymetric.data import Matrix
+from anymetric.errors import import_extra
+
+Floats64 = NDArray[np.float64]
+
+
+@dataclass(eq=False)
+class Watcher:
+    """Notes the losses of the rows that watch, and ends the training when they rise.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Watcher(np.array([30.0, 10.0]), patience=5).curves
+    []
+    """
+
+    sizes: Floats64
+    patience: int
+    curves: list[list[float]] = field(default_factory=list)
+
+    def __call__(self, env: Any) -> None:
+        """Note one tree."""
+        self.curves.append([loss for _, _, loss, _ in env.evaluation_result_list])
+        best = best_tree(np.array(self.curves), self.sizes)
+        if len(self.curves) - best >= self.patience:
+            raise lightgbm().callback.EarlyStopException(best - 1, env.evaluation_result_list)
+
+
+def best_tree(curves: Floats64, sizes: Floats64) -> int:
+    """Return the number of trees with the least loss, over all rows that watched.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> best_tree(np.array([[0.5, 0.9], [0.4, 0.9], [0.6, 0.8]]), np.array([1.0, 3.0]))
+    3
+    """
+    return 1 + int(np.argmin(curves @ sizes))
+
+
+@dataclass(frozen=True, eq=False)
+class Grown:
+    """A booster with the losses, tree by tree, of rows that watched.
+
+    Attributes
+    ----------
+    booster : lightgbm.Booster
+    curves : array of shape (trees, watchers)
+    sizes : array of shape (watchers,)
+        How much the rows of each weigh.
+    """
+
+    booster: Any
+    curves: Floats64
+    sizes: Floats64
+
+    @property
+    def best(self) -> int:
+        """The number of trees that is best on all rows that watched."""
+        return best_tree(self.curves, self.sizes)
+
+    def best_without(self, watcher: int) -> int:
+        """Return the number of trees that is best on the rows of all watchers but one."""
+        others = np.arange(len(self.sizes)) != watcher
+        return best_tree(self.curves[:, others], self.sizes[others])
+
+    def scores(self, X: Matrix, trees: int) -> Floats64:
+        """Return the scores of the first trees."""
+        return raw_scores(self.booster, X, trees)
+
+    def cut(self, trees: int) -> Trees:
+        """Return the model of the first trees."""
+        return Trees(self.booster.model_to_string(num_iteration=trees))
+
+
+@dataclass(eq=False)
+class Rounds:
+    """Boosting round by round, each along a gradient by the scores that the caller gives.
+
+    Attributes
+    ----------
+    booster : lightgbm.Booster
+    count : int
+        Rounds so far.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from anymetric.data import Data
+    >>> from anymetric.models.boosted import Boosted
+    >>> X = np.arange(60.0)[:, np.newaxis]
+    >>> rounds = Boosted().rounds(Data(X, np.ones(60)), np.random.default_rng(0))
+    >>> rounds.add(np.where(X[:, 0] > 29.0, -1.0, 1.0))
+    True
+    >>> rounds.last(X)[[0, 59]].round(1).tolist()
+    [-0.1, 0.1]
+    """
+
+    booster: Any
+    count: int = 0
+
+    def add(self, gradient: Floats64) -> bool:
+        """Add a tree against the gradient; return whether it could be split at all.
+
+        The second derivative is taken to be the gradient's size: a leaf's value lies between
+        minus one and one, times the learning rate, whatever the loss.
+        """
+        size = np.abs(gradient)
+        mean = max(float(size.mean()), np.finfo(float).tiny)
+        told = gradient / mean, size / mean + 1e-3
+        still = self.booster.update(fobj=lambda scores, data: told)
+        self.count += not still
+        return not still
+
+    def last(self, X: Matrix) -> Floats64:
+        """Return what the last tree adds to the scores."""
+        return raw_scores(self.booster, X, 1, self.count - 1)
+
+    def cut(self, rounds: int) -> Trees:
+        """Return the model of the first rounds."""
+        return Trees(self.booster.model_to_string(num_iteration=rounds))
+
+
+@dataclass(frozen=True, eq=False)
+class Trees:
+    """Trained trees, kept as LightGBM's own text: they pickle, and nothing in them is code.
+
+    Parameters
+    ----------
+    text : str
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from anymetric.data import Data
+    >>> from anymetric.models.boosted import Boosted
+    >>> X = np.arange(40.0)[:, np.newaxis]
+    >>> data = Data(X, np.where(X[:, 0] > 19.0, 1.0, -1.0))
+    >>> trained = Boosted(5, held_out=0.0, least_rows=2).learn(
+    ...     data, np.ones(40), np.random.default_rng(0)
+    ... )
+    >>> trained.best_iteration_, trained.booster_.num_trees()
+    (5, 5)
+    """
+
+    text: str
+
+    @property
+    def booster_(self) -> Any:
+        """The lightgbm.Booster itself."""
+        if "_booster" not in self.__dict__:
+            booster = lightgbm().Booster(model_str=self.text)
+            object.__setattr__(self, "_booster", booster)
+        return self.__dict__["_booster"]
+
+    @property
+    def best_iteration_(self) -> int:
+        """The number of rounds."""
+        return int(self.booster_.current_iteration())
+
+    def scores(self, X: Matrix) -> Floats64:
+        """Return log-odds, ``(n, C)`` scores of C > 2 classes, or predictions."""
+        return raw_scores(self.booster_, X)
+
+    def __getstate__(self) -> dict[str, str]:
+        return {"text": self.text}
+
+    def __setstate__(self, state: dict[str, str]) -> None:
+        object.__setattr__(self, "text", state["text"])
+
+
+def raw_scores(booster: Any, X: Matrix, trees: int = -1, first: int = 0) -> Floats64:
+    """Return the sums of the leaves' values, of some trees or all."""
+    found = booster.predict(
+        plain_matrix(X),
+        raw_score=True,
+        start_iteration=first,
+        num_iteration=trees,
+        num_threads=1,
+        validate_features=False,
+    )
+    return np.asarray(found, dtype=np.float64)
+
+
+def plain_matrix(X: Matrix) -> Any:
+    """Return a sparse X in the older form that lightgbm knows."""
+    older: Any = sparse.csr_matrix
+    return older(X) if sparse.issparse(X) else X
+
+
+def lightgbm() -> Any:
+    """Import lightgbm, or say how to get it.
+
+    Examples
+    --------
+    >>> lightgbm().__name__
+    'lightgbm'
+    """
+    return import_extra("lightgbm", needed_by="Boosted", extra="boosted")
