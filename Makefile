@@ -31,7 +31,7 @@ bench-quick: $(READY)
 	$(BIN)/python benchmarks/speed.py --quick
 
 paper-quick: $(READY)
-	$(BIN)/python -m anymetric.paper --quick --out .paper-quick
+	$(BIN)/python -m anymetric.paper --quick --jobs 2 --out .paper-quick
 
 docs: $(READY)
 	$(BIN)/mkdocs build --strict

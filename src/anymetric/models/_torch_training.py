@@ -28,7 +28,7 @@ FEWEST = 50
 # Entries of X up to which all that the module will see is made at once.
 WHOLE = 1 << 27
 # Rows times parameters, over all epochs, that a training may take; and how many those may be.
-WORK, EPOCHS = 10**11, (10, 100)
+WORK, EPOCHS = 5 * 10**10, (10, 100)
 # A lower loss by less than this share of it is no news.
 NEWS = 1e-4
 
