@@ -14,6 +14,9 @@ def estimate(r_squared=0.9, condition=2.0):
     return Estimate(np.ones(2), np.zeros(2), condition, r_squared)
 
 
+STILL = Estimate(np.zeros(2), np.zeros(2), flat=True)
+
+
 @pytest.mark.parametrize(
     ("gain", "error", "local", "verdict"),
     [
@@ -26,6 +29,7 @@ def estimate(r_squared=0.9, condition=2.0):
         (-0.01, 0.02, estimate(r_squared=0.1), Verdict.MORE_SURROGATES),
         (0.01, 0.02, estimate(condition=1e9), Verdict.FEWER_SURROGATES),
         (float("nan"), float("nan"), estimate(), Verdict.COMPARE),
+        (float("nan"), float("nan"), STILL, Verdict.SAME),
     ],
 )
 def test_each_situation_has_its_verdict(gain, error, local, verdict):

@@ -12,6 +12,7 @@ from sklearn.metrics import f1_score
 from sklearn.preprocessing import StandardScaler
 
 from anymetric.descent import Descent
+from anymetric.diagnosis import Verdict
 from anymetric.estimators import MetricClassifier, MetricRanker, MetricRegressor
 from anymetric.gradients import LinearInterpolation, Subspace
 from anymetric.metrics import MetricError, Profit, metric_names
@@ -179,11 +180,22 @@ def test_a_metric_cannot_harm_its_arguments(method):
 @EVERY
 def test_a_constant_metric_has_a_named_end_and_the_plain_model(estimator):
     flat = with_metric(estimator, lambda y_true, y_pred: 0.5).set_params(method="descent")
-    flat.fit(X, Y)
+    with pytest.warns(UserWarning, match="was -?0.5 whatever the model said"):
+        flat.fit(X, Y)
     assert flat.status_ is Status.FLAT
     assert flat.cost_ == flat.history_[0]["cost"]
     lazy = with_metric(estimator, lambda y_true, y_pred: 0.5).set_params(max_metric_calls=2)
     np.testing.assert_allclose(flat.coef_, lazy.fit(X, Y).coef_)
+
+
+@pytest.mark.parametrize("method", ["auto", "descent"])
+def test_a_metric_that_reads_other_labels_is_told_which_it_is_given(method):
+    """The commonest slip with labels that are words: nothing equals 1."""
+    words = np.where(Y.max() == Y, "yes", "no")
+    clf = with_metric(CLASSIFIER, lambda y_true, y_pred: np.mean((y_true == 1) & (y_pred == 1)))
+    with pytest.warns(UserWarning, match=r"reads the labels \['no', 'yes'\]"):
+        clf.set_params(method=method).fit(X, words)
+    assert clf.diagnose(X, words).verdict is Verdict.SAME
 
 
 def test_the_models_unit_is_not_the_metrics():

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
         SliceWeightsDisplay,
         ThresholdDisplay,
     )
-    from anymetric.errors import MissingExtra
+    from anymetric.errors import MetricWarning, MissingExtra
     from anymetric.estimators import MetricClassifier, MetricRanker, MetricRegressor, scorer
     from anymetric.gradients import FiniteDifferences, LinearInterpolation, Subspace, TwoStep
     from anymetric.metrics import Metric, MetricError, as_metric, metric, metric_names
@@ -65,6 +65,7 @@ __all__ = [
     "MetricError",
     "MetricRanker",
     "MetricRegressor",
+    "MetricWarning",
     "MissingExtra",
     "PrecisionAtRecall",
     "Reweighted",
@@ -97,7 +98,7 @@ _HOMES = {
     "auto": ("Auto",),
     "descent": ("Descent",),
     "displays": ("DescentDisplay", "FrontierDisplay", "SliceWeightsDisplay", "ThresholdDisplay"),
-    "errors": ("MissingExtra",),
+    "errors": ("MetricWarning", "MissingExtra"),
     "estimators": ("MetricClassifier", "MetricRanker", "MetricRegressor", "scorer"),
     "gradients": ("FiniteDifferences", "LinearInterpolation", "Subspace", "TwoStep"),
     "metrics": ("Metric", "MetricError", "as_metric", "metric", "metric_names"),

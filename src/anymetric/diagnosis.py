@@ -41,6 +41,10 @@ class Verdict(Enum):
         "This method does not measure its gain over the plain model: hold it against "
         "anymetric.baselines.PostShift on rows of your own."
     )
+    SAME = (
+        "No change of the model changes the metric: see that it reads the labels as they are in y, "
+        "and that the judging rows have them all."
+    )
     MORE_SURROGATES = (
         "The surrogates hardly explain the metric near this model: add surrogates, such as slices "
         "by a column that the metric reads."
@@ -237,6 +241,8 @@ def decide(
     """
     if gain > 2.0 * gain_error:
         return Verdict.GO
+    if estimate.flat:
+        return Verdict.SAME
     if estimate.r_squared < EXPLAINS:
         return Verdict.MORE_SURROGATES
     if estimate.condition > COLLINEAR:

@@ -1,4 +1,4 @@
-"""Errors: what anymetric raises when something outside it is missing or broken."""
+"""Errors and warnings: what anymetric says when something outside it is missing or broken."""
 
 from __future__ import annotations
 
@@ -24,6 +24,16 @@ class DataError(OSError):
     Examples
     --------
     >>> issubclass(DataError, OSError)
+    True
+    """
+
+
+class MetricWarning(UserWarning):
+    """A run ended with a model, and there is something that its user should know.
+
+    Examples
+    --------
+    >>> issubclass(MetricWarning, UserWarning)
     True
     """
 

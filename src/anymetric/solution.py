@@ -27,8 +27,8 @@ class Status(Enum):
     COMPLETED = "All turns were taken. If the cost was still falling, raise `turns`."
     CONVERGED = "The profile no longer moves. Nothing to do, unless another start does better."
     FLAT = (
-        "No probe changes the cost: the best of the starting models is kept. Raise `sigma`, or "
-        "give the metric a larger validation set."
+        "No probe changes the cost: the best of the starting models is kept. See that the metric "
+        "reads the labels as they are in y; else raise `sigma`, or give more validation rows."
     )
     BUDGET = "The metric was called as often as allowed. Raise `max_metric_calls` for a longer run."
     JUDGED = "All candidates were judged, and what could not be told apart was averaged."

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anymetric.data import Data, Floats
+from anymetric.errors import MetricWarning
 from anymetric.ledger import Ledger
 from anymetric.losses import Loss, as_loss
 from anymetric.metrics import MetricError
@@ -124,7 +125,8 @@ def shift_costs(ledger: Ledger, scores: Floats, limit: int) -> tuple[Theta, Thet
             costs = ledger.ask(ledger.problem.judge, scores[:, np.newaxis] + shifts)
         except MetricError as error:
             # Training may never go where a far threshold goes: this need not be the end.
-            warnings.warn(f"{error} The first model keeps its threshold.", stacklevel=2)
+            said = f"{error} The first model keeps its threshold."
+            warnings.warn(said, MetricWarning, stacklevel=2)
             return np.zeros(0), np.zeros(0)
     order = np.argsort(np.abs(shifts), kind="stable")
     return shifts[order], costs[order]

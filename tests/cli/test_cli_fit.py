@@ -101,6 +101,14 @@ def test_a_function_of_the_users_gets_words_and_side_columns(rows, told, tmp_pat
     assert by_name(found)["anymetric"]["value"] == pytest.approx(worth)
 
 
+def test_a_function_that_reads_other_labels_is_told_those_of_the_file(rows, told, tmp_path):
+    (tmp_path / "numb.py").write_text("def hit_score(y_true, y_pred): return (y_pred == 1).mean()")
+    code, _, err = told("fit", rows, "-t", "income", "-m", "numb:hit_score", "--run", "r")
+    assert code == 0, err
+    assert "whatever the model said" in err
+    assert "['high', 'low']" in err
+
+
 def test_numbers_are_a_regression(rows, told):
     code, out, err = told(
         "fit", rows, "-t", "age", "-m", "mean_absolute_error", "--json", "--run", "r"

@@ -20,6 +20,7 @@ from anymetric.cli.faults import UserError
 from anymetric.cli.progress import Course, Watched
 from anymetric.cli.targets import Target
 from anymetric.cli.voice import Voice
+from anymetric.errors import MetricWarning
 from anymetric.estimators import MetricClassifier, MetricRegressor
 from anymetric.metrics import FBeta, FunctionMetric, MacroByGroup, Metric, MetricError, ScorerMetric
 
@@ -189,6 +190,6 @@ def heard(voice: Voice) -> Iterator[None]:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         yield
-    told = {str(entry.message) for entry in caught if "anymetric" in str(entry.filename)}
+    told = {str(entry.message) for entry in caught if issubclass(entry.category, MetricWarning)}
     for message in sorted(told):
         voice.note(f"Note: {message}")

@@ -69,7 +69,7 @@ Metric = Annotated[
         "--metric",
         "-m",
         help="What to train for: a name (see `anymetric metrics`), a scikit-learn scorer, or "
-        "your own function as module:function.",
+        "your own function as module:function, called with the labels of the file.",
     ),
 ]
 Metrics = Annotated[

@@ -7,8 +7,11 @@ import warnings
 import numpy as np
 
 from anymetric.auto.average import shared_out
-from anymetric.metrics import Classes
+from anymetric.errors import MetricWarning
+from anymetric.metrics import Classes, FunctionMetric
+from anymetric.metrics.asked import AskedMetric
 from anymetric.projections.base import stationary_weights
+from anymetric.solution import Status
 from anymetric.surrogates import ClassLoss
 
 # Beyond this the surrogates tell nearly the same story twice.
@@ -99,9 +102,27 @@ def warn_if_collinear(problem, theta):
             f"The surrogates are nearly collinear: the condition number of their slopes is "
             f"{condition:.1e}. How they share their weight is left to chance; drop or merge some "
             f"of {', '.join(problem.names)}.",
-            UserWarning,
+            MetricWarning,
             stacklevel=5,
         )
+
+
+def warn_if_flat(fitted, solution):
+    """Warn where a user's metric had the same value for all that was tried."""
+    seen = {turn.cost for turn in solution.turns}
+    if solution.status is not Status.FLAT or len(solution.turns) < 2 or len(seen) > 1:
+        return
+    if not isinstance(fitted.metric_, FunctionMetric | AskedMetric):
+        return
+    labels = getattr(fitted.metric_, "labels", getattr(fitted, "classes_", None))
+    given = "y as it is" if labels is None else f"the labels {np.ravel(labels).tolist()}"
+    warnings.warn(
+        f"{fitted.metric_.name!r} was {fitted.validation_score_:.6g} whatever the model said, and "
+        f"cannot train one: the plainest is kept. See that it reads {given}, and that the judging "
+        "rows differ in y.",
+        MetricWarning,
+        stacklevel=5,
+    )
 
 
 def slope_condition(slopes):

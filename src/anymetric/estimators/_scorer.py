@@ -11,6 +11,7 @@ from sklearn.base import is_classifier, is_regressor
 from sklearn.metrics._scorer import _BaseScorer
 from sklearn.utils.validation import _check_sample_weight, check_consistent_length
 
+from anymetric.errors import MetricWarning
 from anymetric.estimators._columns import side_columns
 from anymetric.estimators._queries import with_query, with_relevance
 from anymetric.metrics import Classes, as_metric, meant
@@ -128,7 +129,7 @@ def warn_if_maximised(metric):
     warnings.warn(
         f"A search maximises `score`, but {metric.name!r} is better when lower. Pass "
         "scoring=anymetric.scorer(metric) to the search.",
-        UserWarning,
+        MetricWarning,
         stacklevel=3,
     )
 

@@ -23,7 +23,12 @@ from anymetric.descent import Descent
 from anymetric.diagnosis import around_scores, diagnose
 from anymetric.estimators._columns import side_columns
 from anymetric.estimators._families import descent_over, families, over_learners, reads_gaps
-from anymetric.estimators._learned import learned_weights, row_shares, warn_if_collinear
+from anymetric.estimators._learned import (
+    learned_weights,
+    row_shares,
+    warn_if_collinear,
+    warn_if_flat,
+)
 from anymetric.estimators._notebook import ShowsRun
 from anymetric.estimators._progress import Progress
 from anymetric.estimators._rows import FLOATS, TakesRows, as_matrix, as_target, telling
@@ -304,6 +309,7 @@ class MetricEstimator(ShowsRun, TakesRows, CallbackSupportMixin, BaseEstimator):
         self._unpack_rows(problem, solution)
         if solution.scorer is None:
             warn_if_collinear(problem, solution.theta)
+        warn_if_flat(self, solution)
 
     def _unpack_model(self, problem, solution):
         """Write the coefficients of a linear answer, or the model itself; sometimes both."""

@@ -12,6 +12,7 @@ from joblib import Parallel, delayed, effective_n_jobs
 from numpy.typing import NDArray
 
 from anymetric.data import Floats
+from anymetric.errors import MetricWarning
 from anymetric.metrics.base import MetricError
 from anymetric.metrics.calls import BoundCalls
 
@@ -70,6 +71,7 @@ def _shared_out(
         warnings.warn(
             f"Metric {name!r} cannot be sent to other processes ({error}): it is called in this "
             "one. Define it in a module, or leave n_jobs unset.",
+            MetricWarning,
             stacklevel=2,
         )
         found = (attempt(judge, i, s) for i, (judge, s) in asked)
