@@ -250,7 +250,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     options = line.parse_args(argv)
     warnings.simplefilter("ignore")
     if options.scale:
-        print(scale())
+        text = f"# A large network\n\n{scale()}.\n\nMade with {versions()}.\n"
+        print(text)
+        options.out.with_name("torch_scale.md").write_text(text, encoding="utf-8")
         return 0
     store = Store(options.out, Row)
     if not options.table:
