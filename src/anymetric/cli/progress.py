@@ -34,9 +34,11 @@ class Course:
     >>> from anymetric.ledger import Probe
     >>> turn = Turn(0, 0, Probe(np.zeros(1), np.ones(1), 0.25), np.ones(1), calls=7)
     >>> course = Course("anymetric", most=10, began=0.0)
-    >>> course.note(turn)
+    >>> course.note(turn, now=2.0)
     >>> course.line(now=2.0)
     'anymetric: turn 1/10, cost 0.2500, best 0.2500, 7 calls, at most 18 s left'
+    >>> course.line(now=3.0)
+    'anymetric: turn 1/10, cost 0.2500, best 0.2500, 7 calls, at most 17 s left'
     """
 
     name: str
@@ -48,10 +50,12 @@ class Course:
     best: float = float("inf")
     calls: int = 0
     last: int = 0
+    reached: float = 0.0
 
-    def note(self, turn: Turn) -> None:
+    def note(self, turn: Turn, now: float | None = None) -> None:
         """Take in one turn."""
         self.turns += 1
+        self.reached = time.perf_counter() if now is None else now
         # A run of a grid counts its own calls, from the start again.
         self.calls += turn.calls - (self.last if turn.calls > self.last else 0)
         self.last, self.cost = turn.calls, turn.cost
@@ -59,13 +63,16 @@ class Course:
 
     def line(self, now: float | None = None) -> str:
         """Return the state as one line."""
-        spent = (time.perf_counter() if now is None else now) - self.began
+        now = time.perf_counter() if now is None else now
+        spent = now - self.began
         if not self.turns:
             return f"{self.name}: {spent:.0f} s"
         of, left = "", f"{spent:.0f} s"
         if self.most and self.turns <= self.most:
             of = f"/{'~' if self.rough else ''}{self.most}"
-            rest = spent * (self.most - self.turns) / self.turns
+            # By the turns that are over: the present one only shortens what is left.
+            each = (self.reached - self.began) / self.turns
+            rest = max(each * (self.most - self.turns) - (now - self.reached), 0.0)
             left = f"{'about' if self.rough else 'at most'} {rest:.0f} s left"
         return (
             f"{self.name}: turn {self.turns}{of}, cost {self.cost:.4f}, best {self.best:.4f}, "

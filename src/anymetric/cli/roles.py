@@ -76,7 +76,8 @@ def require(column: str, present: list[str], name: str, option: str = "") -> Non
     if column in present:
         return
     asked = f" ({option})" if option else ""
-    few = ", ".join(present[:12]) + (", ..." if len(present) > 12 else "")
+    more = len(present) - 12
+    few = ", ".join(present[:12]) + (f" and {more} more" if more > 0 else "")
     end = hint(column, present) or f" It has: {few}."
     raise UserError(f"{name} has no column {column!r}{asked}.{end}")
 
