@@ -1,10 +1,11 @@
 """Rankings by query (Example 4): surrogates together, each alone, and LightGBM's lambdarank.
 
-    python benchmarks/ranking.py [--seeds 0-4] [--metrics ...] [--descent] [--table] [--speed]
+    python benchmarks/ranking.py [--seeds 0-4] [--metrics ...] [--also ...] [--table] [--speed]
 
 The LETOR sample, 251 queries in five folds: one tests, the next one judges, three train; no query
 is in two parts. Seeds 0 to 4 are the folds of one partition, 5 to 9 those of another. A surrogate
 alone goes through the same door: the same ridges, the same judging queries, the same average.
+``--also`` fits the ranker in other ways too: trees, trees and lines in one pool, the descent.
 ``--speed`` times the parts on 100,000 generated rows in 1,000 queries instead.
 """
 
@@ -44,7 +45,13 @@ METRICS = {
         QueryAveragePrecision(relevant=2),
     )
 }
-OURS, DESCENT = "anymetric", "anymetric, descent"
+OURS = "anymetric"
+VARIANTS = {
+    "boosted": {"model": "boosted"},
+    "auto": {"model": "auto"},
+    "descent": {"method": "descent"},
+}
+TOGETHER = {OURS: {}, **{f"{OURS}, {name}": how for name, how in VARIANTS.items()}}
 # Stopped by the judging queries; and trained as long on these and the others together.
 TREES = ("LightGBM lambdarank", "LightGBM lambdarank, refitted")
 FOLDS = 5
@@ -105,9 +112,9 @@ def parts(seed):
 def ours(metric, method, train, valid, seed):
     """Fit a ranker: with all surrogates, or with the one of this name."""
     ranker = MetricRanker(metric, random_state=seed)
-    if method == DESCENT:
-        ranker.set_params(method="descent")
-    elif method != OURS:
+    if method in TOGETHER:
+        ranker.set_params(**TOGETHER[method])
+    else:
         every = default_by_query(metric, train.data)
         ranker.set_params(surrogates=[s for s in every if s.name == method])
     given = {"X_val": valid.X, "y_val": valid.y, "query_val": valid.query}
@@ -160,14 +167,14 @@ def measure(cell, samples):
     return Row(*cell, value, seconds, calls, versions())
 
 
-def run(store, numbers, names, descent):
+def run(store, numbers, names, also):
     done = store.done()
     for seed in numbers:
         samples = parts(seed)
         for name in names:
             metric = METRICS[name]
             alone = [s.name for s in default_by_query(metric, samples[0].data)]
-            for method in (*alone, *TREES, OURS, *([DESCENT] if descent else [])):
+            for method in (*alone, *TREES, OURS, *(f"{OURS}, {name}" for name in also)):
                 cell = Cell(name, method, seed)
                 if cell not in done:
                     row = measure(cell, samples)
@@ -184,7 +191,7 @@ def spread(values, sign=""):
 def kind(method):
     if method in TREES:
         return "trees"
-    return "together" if method in (OURS, DESCENT) else "alone"
+    return "together" if method in TOGETHER else "alone"
 
 
 def table(found):
@@ -197,7 +204,7 @@ def table(found):
         shown = [spread(v) if v else "–" for v in values]
         means.append([method, kind(method), *shown, f"{seconds:.1f}"])
         if method != OURS:
-            pairs.append([method, *(gained(found, name, method) for name in METRICS)])
+            pairs.append([method, *(gained(found, name, OURS, method) for name in METRICS)])
     return means, pairs
 
 
@@ -205,25 +212,27 @@ def place(method):
     return ["alone", "trees", "together"].index(kind(method)), method != OURS, method
 
 
-def gained(found, name, method):
-    """Return what the default has more than a method on the same folds."""
-    ours, theirs = found.get((name, OURS), {}), found.get((name, method), {})
+def gained(found, name, one, other):
+    """Return what one method has more than another on the same folds."""
+    ours, theirs = found.get((name, one), {}), found.get((name, other), {})
     both = [ours[seed].value - theirs[seed].value for seed in ours if seed in theirs]
     return spread(both, "+") if both else "–"
 
 
 def best_alone(found):
+    """Yield how each of ours stands to the best surrogate alone, and to lambdarank."""
     for name in sorted({name for name, _ in found}, key=list(METRICS).index):
-        means = {
+        alone = {
             method: mean(row.value for row in by_seed.values())
             for (metric, method), by_seed in found.items()
-            if metric == name
+            if metric == name and kind(method) == "alone"
         }
-        top = max((m for m in means if kind(m) == "alone"), key=means.__getitem__)
-        yield (
-            f"{name}: {means[OURS]:.4f}; best alone with hindsight {top}, {means[top]:.4f}; "
-            f"difference {gained(found, name, top)}."
-        )
+        top = max(alone, key=alone.__getitem__)
+        for ours in (method for method in TOGETHER if (name, method) in found):
+            against = {f"{top} alone, the best with hindsight": top, TREES[1]: TREES[1]}
+            told = (f"{gained(found, name, ours, m)} of {said}" for said, m in against.items())
+            count = len(found[name, ours])
+            yield f"{name}, {ours}, {count} folds: ahead by {'; '.join(told)}."
 
 
 def report(rows):
@@ -243,7 +252,8 @@ def report(rows):
         "",
         markdown(["method", "surrogates", *heads, "seconds"], means),
         "",
-        *(f"{text}\n" for text in best_alone(found)),
+        *(f"- {text}" for text in best_alone(found)),
+        "",
         "What the default has more than each, on the same folds ± standard error:",
         "",
         markdown(["method", *heads], pairs),
@@ -296,7 +306,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     line.add_argument("--seeds", type=seeds, default=seeds("0-4"), help="such as 0-4 or 0,3,7")
     line.add_argument("--out", type=Path, default=OUT, help="the CSV; the table goes beside it")
     line.add_argument("--metrics", nargs="+", choices=METRICS, default=list(METRICS))
-    line.add_argument("--descent", action="store_true", help='also fit with method="descent"')
+    line.add_argument("--also", nargs="+", choices=VARIANTS, default=[], help="further fits")
     line.add_argument("--table", action="store_true", help="only print and write the table")
     line.add_argument("--speed", action="store_true", help="only time the parts")
     options = line.parse_args(argv)
@@ -307,7 +317,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0
     store = Store(options.out, Row)
     if not options.table:
-        run(store, options.seeds, options.metrics, options.descent)
+        run(store, options.seeds, options.metrics, options.also)
     text = report([row for row in store.rows().values() if row.good])
     print(text)
     options.out.with_suffix(".md").write_text(text, encoding="utf-8")

@@ -135,8 +135,7 @@ class Auto:
         """Train, judge and average; `starts` are not needed and not read."""
         problem = ledger.problem
         if ranks_by_query(problem):
-            by_query = AutoByQuery(self.replicates, self.averaged, self.use_validation)
-            return by_query.run(ledger, rng, watch)
+            return self._by_query().run(ledger, rng, watch)
         room = self._room(ledger, rng)
         status = Status.JUDGED
         try:
@@ -158,6 +157,10 @@ class Auto:
         if ledger.left < room.jury.price or not running:
             return self._single(room, status)
         return self._conclude(room, running, status)
+
+    def _by_query(self) -> AutoByQuery:
+        """Return what runs where whole queries train and judge."""
+        return AutoByQuery(self.replicates, self.averaged, self.use_validation)
 
     def _single(self, room: Room, status: Status) -> Solution:
         """Return the candidate of the lowest cost."""

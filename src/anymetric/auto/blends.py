@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import optimize
 
-from anymetric.auto.pool import Candidate
+from anymetric.auto.pool import LINEAR, Candidate
 from anymetric.models import Linear
 from anymetric.problem import Problem
 from anymetric.surrogates import Bound
@@ -36,6 +36,8 @@ class Blend:
         Ridge, in units of one row.
     both : bool
         Whether the queries that judge train too, by turns.
+    family : str
+        Which kind of model is trained.
 
     Examples
     --------
@@ -49,6 +51,7 @@ class Blend:
     weights: Floats64
     strength: float = 30.0
     both: bool = False
+    family: str = LINEAR
 
     def mixed(self, other: Blend) -> Blend:
         """Return the even mixture of two."""

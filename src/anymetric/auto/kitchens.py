@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -14,6 +15,9 @@ from anymetric.auto.pool import FOLDS, Recipe
 from anymetric.blocks import Queries
 from anymetric.data import Data
 from anymetric.metrics.ranked import QUERY, relevance
+from anymetric.models import Linear
+from anymetric.models.ensemble import LinearScorer
+from anymetric.models.tables import Plain
 from anymetric.problem import Problem
 from anymetric.starts import plain
 
@@ -43,6 +47,9 @@ class QueryKitchen:
 
     problem: Problem
     fold: NDArray[np.intp]  # of each judging row
+    # Reads rows for linear models that are to stand beside others.
+    plain: Plain | None = None
+    beside: bool = False
 
     @classmethod
     def build(cls, problem: Problem, rng: np.random.Generator) -> QueryKitchen:
@@ -52,6 +59,19 @@ class QueryKitchen:
         dealt = np.empty(len(queries), dtype=np.intp)
         dealt[order] = np.arange(len(queries)) % FOLDS
         return cls(problem, dealt[queries.member])
+
+    def standardised(self, categorical: Sequence[int] = ()) -> QueryKitchen:
+        """Return the same for linear models beside others, with features as these can read them."""
+        problem = self.problem
+        train, valid = problem.train, problem.valid
+        plain = Plain.of(stacked(train.X, valid.X), tuple(categorical))
+        if plain is not None and not plain.idle:
+            train = replace(train, X=plain.table(train.X))
+            valid = train if self.single else replace(valid, X=plain.table(valid.X))
+        model = Linear.standardised(train.X, train.weights)
+        surrogates = problem.profiler.surrogates
+        problem = replace(problem, train=train, valid=valid, model=model, surrogates=surrogates)
+        return QueryKitchen(problem, self.fold, plain, beside=True)
 
     @property
     def single(self) -> bool:
@@ -71,7 +91,7 @@ class QueryKitchen:
     @cached_property
     def units(self) -> Floats64:
         """Each surrogate where all scores are equal; one if that is its least."""
-        values = self.problem.profile(np.zeros(self.problem.size))
+        values = self.problem.profiler.values(np.zeros(len(self.problem.train)))
         return np.where(values > 0.0, values, 1.0)
 
     @cached_property
@@ -118,7 +138,14 @@ class QueryKitchen:
             scores[out] = self.problem.model.scores(self.problem.valid.X[out], found)
         trained = np.asarray(self.problem.scores(theta), dtype=np.float64)
         recipe = Recipe(blend.name, self.problem.train.weights)
-        return Served(recipe, theta, trained, scores, blend=blend, folds=folds)
+        scorer = LinearScorer(*self._raw(theta), self.plain) if self.beside else None
+        return Served(recipe, theta, trained, scores, scorer, blend, folds)
+
+    def _raw(self, theta: Floats64) -> tuple[Floats64, float]:
+        """Return weights and offset on features as they are."""
+        assert isinstance(self.problem.model, Linear)
+        weights, offset = self.problem.model.raw(theta)
+        return weights, float(offset)
 
     def _without(self, k: int, blend: Blend, near: Served | None) -> Floats64:
         """Return the parameters of a blend trained without a fold of the judging queries."""

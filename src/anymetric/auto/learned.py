@@ -18,6 +18,7 @@ from anymetric.auto.jury import Judgement
 from anymetric.auto.learners import LearnerKitchen
 from anymetric.auto.menu import few_courses, first_courses, mixtures
 from anymetric.auto.pool import Candidate, Kitchen, Recipe, in_faster_form
+from anymetric.auto.queries import AutoByQuery
 from anymetric.auto.room import Room
 from anymetric.auto.walks import along, named_slices
 from anymetric.data import Data
@@ -70,6 +71,15 @@ class AutoLearned(Auto):
     learners: tuple[Learner, ...] = ()
     linear: bool = False
     categorical: tuple[int, ...] = ()
+
+    def _by_query(self) -> AutoByQuery:
+        """Return what runs where whole queries train and judge, for the same families."""
+        return replace(
+            super()._by_query(),
+            learners=self.learners,
+            linear=self.linear,
+            categorical=self.categorical,
+        )
 
     def _room(self, ledger: Ledger, rng: np.random.Generator) -> Room:
         """Build what trains, linear models on tables that they can read, and what judges."""

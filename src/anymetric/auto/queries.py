@@ -3,35 +3,36 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from anymetric.auto.average import Judged, agreeing, average, spread
-from anymetric.auto.blends import Blend, Served
-from anymetric.auto.choice import ballot, flat, measured
+from anymetric.auto.average import Judged, agreeing, average, probe, spread, summed
+from anymetric.auto.blends import Blend
+from anymetric.auto.choice import ballot, by_family, flat, measured
 from anymetric.auto.jury import Jury
 from anymetric.auto.kitchens import QueryKitchen
+from anymetric.auto.pool import LINEAR, Candidate
 from anymetric.auto.query_jury import QueryJury, calling_jury
+from anymetric.auto.query_menu import LARGE, blend_of, distinct, nearest, plain_blends, ranked
+from anymetric.auto.query_trees import Boosting, TreeKitchen
 from anymetric.blocks import Queries
 from anymetric.data import Data
-from anymetric.ledger import BudgetSpent, Ledger, Probe
+from anymetric.ledger import BudgetSpent, Ledger
 from anymetric.metrics import BoundQueries, MetricError
 from anymetric.metrics.ranked import QUERY
+from anymetric.models import Learner
 from anymetric.problem import Problem
 from anymetric.solution import Solution, Status, Turn
 
 Floats64 = NDArray[np.float64]
 Watcher = Callable[[Turn], bool | None]
-# Ridge, in units of one row; of a large sample the first will do.
-STRENGTHS = (30.0, 300.0, 3000.0)
-# More rows than this are enough to train on without those that judge.
-LARGE = 20_000
-# So many of the others are mixed with the best, and so many then train on the judging queries too.
-MIXED, JOINED = 2, 12
+# So many of the others are mixed with the best, and so many then train on the judging queries too;
+# of trees fewer, for nothing that is near helps them.
+MIXED, JOINED, JOINED_TREES = 2, 12, 4
 
 
 def ranks_by_query(problem: Problem) -> bool:
@@ -62,7 +63,7 @@ class AutoByQuery:
     the best mixed with the next (Example 4 of the paper). The best of them are trained once more
     on the judging queries too, by turns. Each is judged on replicates of whole queries, and the
     answer is the average of their scores: the less a candidate counts, the more standard errors
-    it is behind the best.
+    it is behind the best. Boosted trees follow the same blends round by round.
 
     Parameters
     ----------
@@ -72,6 +73,12 @@ class AutoByQuery:
     use_validation : "auto" or bool
         Whether candidates may train on the judging queries too; a query never judges a model that
         it trained. True: no other candidates. ``auto``: not of a large sample.
+    learners : tuple of Learner
+        Families that boost.
+    linear : bool
+        Let linear candidates compete.
+    categorical : tuple of int
+        Columns of codes, which a linear model must have spread out.
 
     Examples
     --------
@@ -90,20 +97,24 @@ class AutoByQuery:
     replicates: int = 100
     averaged: bool = True
     use_validation: Literal["auto"] | bool = "auto"
+    learners: tuple[Learner, ...] = ()
+    linear: bool = True
+    categorical: tuple[int, ...] = ()
 
     def run(
         self, ledger: Ledger, rng: np.random.Generator, watch: Watcher | None = None
     ) -> Solution:
         """Train, judge and average."""
         problem = ledger.problem
-        kitchen, jury = QueryKitchen.build(problem, rng), self._jury(ledger, rng)
+        rows, jury = QueryKitchen.build(problem, rng), self._jury(ledger, rng)
+        kitchens = self._kitchens(rows, rng)
         turns: list[Turn] = []
         judged: list[Judged] = []
         status = Status.JUDGED
         try:
-            for blend in self._blends(kitchen, judged):
+            for blend in self._blends(rows, kitchens, judged):
                 began = time.perf_counter()
-                served = kitchen.cook(blend, nearest(judged, blend))
+                served = kitchens[blend.family].cook(blend, nearest(judged, blend))
                 judged.append(Judged(served, jury.tune(served.valid)))
                 turns.append(judged[-1].turn(problem, len(turns), ledger.calls, began))
                 if watch is not None and watch(turns[-1]):
@@ -127,19 +138,44 @@ class AutoByQuery:
             return QueryJury.build(ledger, bound, self.replicates, rng)
         return calling_jury(ledger, rng)
 
-    def _blends(self, kitchen: QueryKitchen, judged: list[Judged]) -> Iterator[Blend]:
-        """Yield the plain ones, mixtures of the best, and the best with the judging queries."""
-        always = self.use_validation is True and kitchen.joins
-        for blend in plain_blends(kitchen):
-            yield blend.with_judges if always else blend
-        if len(kitchen.problem.names) > 2 and not kitchen.few:
-            best, *others = distinct(ranked(judged))
-            for other in others[:MIXED]:
-                yield best.mixed(other)
-        rows = len(kitchen.problem.train) + len(kitchen.problem.valid)
-        if self.use_validation == "auto" and rows <= LARGE and kitchen.joins:
-            for blend in ranked(judged)[:JOINED]:
-                yield blend.with_judges
+    def _kitchens(
+        self, rows: QueryKitchen, rng: np.random.Generator
+    ) -> dict[str, QueryKitchen | TreeKitchen]:
+        """Return what trains the candidates of each family, which compete in this order."""
+        if not self.learners:
+            return {LINEAR: rows}
+        found: dict[str, QueryKitchen | TreeKitchen] = {}
+        if self.linear:
+            found[LINEAR] = rows.standardised(self.categorical)
+        for learner in self.learners:
+            if not isinstance(learner, Boosting):
+                raise TypeError(
+                    "By query, linear models and boosted trees can be trained: model must be "
+                    f"'linear', 'boosted', 'auto' or Boosted(...); got {learner!r}."
+                )
+            found[learner.family] = TreeKitchen(learner, rows, rng)
+        return found
+
+    def _blends(
+        self, rows: QueryKitchen, families: Iterable[str], judged: list[Judged]
+    ) -> Iterator[Blend]:
+        """Yield the plain ones of each family, mixtures of its best, and the best with the judges.
+
+        What has been judged meanwhile says which are best.
+        """
+        size = len(rows.problem.train) + len(rows.problem.valid)
+        joins = self.use_validation == "auto" and size <= LARGE and rows.joins
+        always = self.use_validation is True and rows.joins
+        for family in families:
+            for blend in plain_blends(rows, family):
+                yield blend.with_judges if always else blend
+            if len(rows.problem.names) > 2 and not rows.few:
+                best, *others = distinct(ranked(judged, family))
+                for other in others[:MIXED]:
+                    yield best.mixed(other)
+            if joins:
+                for blend in ranked(judged, family)[: JOINED if family == LINEAR else JOINED_TREES]:
+                    yield blend.with_judges
 
     def _concluded(
         self,
@@ -151,70 +187,45 @@ class AutoByQuery:
     ) -> Solution:
         """Average, and say what each surrogate was worth; without a jury, the best."""
         problem = ledger.problem
-        replicates = np.stack([j.tuned.replicates for j in judged], axis=1)
         best = int(np.argmin([j.tuned.cost for j in judged]))
         share = np.eye(len(judged))[best]
-        if jury is not None and self.averaged and replicates.size:
-            share = agreeing(shares(replicates), [centred(j, problem.valid) for j in judged])
+        if jury is not None and self.averaged and judged[0].tuned.replicates.size:
+            share = self._shares(ledger, judged, jury)
         worth = shared_worth(problem, judged, share)
         settings: dict[str, object] = {"candidates": ballot(judged, share), "trust": 0.0}
         if jury is None:
-            return Solution(turns[best], status, tuple(turns), ledger.calls, settings, worth)
-        sizes = [spread(centred(j, problem.valid), problem.valid.weights) for j in judged]
-        mean = average(judged, share, sizes)
+            only = summed([(judged[best], 1.0)])
+            calls = ledger.calls
+            return Solution(turns[best], status, tuple(turns), calls, settings, worth, scorer=only)
+        mean = mean_of(judged, share, problem.valid)
         verdict = jury.judge(mean.valid)
-        here = Probe(mean.theta, problem.profile(mean.theta), verdict.cost)
+        here = probe(problem, mean, 0.0, verdict.cost)
         last = Turn(len(turns), 0, here, here.profile, calls=ledger.calls)
         settings["error"] = float(verdict.replicates.std())
-        settings.update(measured(judged, verdict))
-        return Solution(last, status, (*turns, last), ledger.calls, settings, worth)
+        settings.update(**measured(judged, verdict), **by_family(judged, share))
+        every = (*turns, last)
+        return Solution(last, status, every, ledger.calls, settings, worth, scorer=mean.scorer)
 
+    def _shares(self, ledger: Ledger, judged: list[Judged], jury: Jury) -> Floats64:
+        """Return what each candidate counts: in its family, times what the family's mean counts.
 
-def plain_blends(kitchen: QueryKitchen) -> Iterator[Blend]:
-    """Yield every surrogate alone and all in equal parts, with each ridge."""
-    names = kitchen.problem.names
-    K = len(names)
-    rows = [*zip(names, np.eye(K), strict=True)]
-    rows += [("all", np.full(K, 1.0 / K))] if K > 1 else []
-    large = len(kitchen.problem.train) > LARGE
-    for strength in STRENGTHS[:1] if large or kitchen.few else STRENGTHS:
-        for name, weights in rows:
-            yield Blend(f"{name}, {strength:g}", weights, strength)
-
-
-def blend_of(judged: Judged) -> Blend:
-    """Return the blend that a judged candidate was trained on."""
-    assert isinstance(judged.candidate, Served)
-    return judged.candidate.blend
-
-
-def ranked(judged: Sequence[Judged]) -> list[Blend]:
-    """Return the blends, the best on average over the replicates first."""
-    costs = [float(np.mean(np.append(j.tuned.replicates, j.tuned.cost))) for j in judged]
-    return [blend_of(judged[k]) for k in np.argsort(costs, kind="stable")]
-
-
-def distinct(blends: Sequence[Blend]) -> list[Blend]:
-    """Keep the first of those with equal weights.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> one, two = (Blend("", np.ones(1), strength) for strength in (3.0, 30.0))
-    >>> [blend.strength for blend in distinct([one, two])]
-    [3.0]
-    """
-    kept: list[Blend] = []
-    for blend in blends:
-        if not any(np.array_equal(blend.weights, other.weights) for other in kept):
-            kept.append(blend)
-    return kept
-
-
-def nearest(judged: Sequence[Judged], blend: Blend) -> Served | None:
-    """Return the candidate of the most alike blend; None if there is none."""
-    served = [j.candidate for j in judged if isinstance(j.candidate, Served)]
-    return min(served, key=lambda one: blend.distance(one.blend), default=None)
+        The best of forty looks better than it is; the means of two families hardly do.
+        """
+        valid = ledger.problem.valid
+        of = [blend_of(one).family for one in judged]
+        names = list(dict.fromkeys(of))
+        if len(names) < 2 or ledger.left < (len(names) + 1) * jury.price:
+            return agreeing_shares(judged, valid)
+        places = [np.flatnonzero([own == name for own in of]) for name in names]
+        share, means = np.zeros(len(judged)), []
+        for own in places:
+            some = [judged[k] for k in own]
+            share[own] = agreeing_shares(some, valid)
+            mean = mean_of(some, share[own], valid)
+            means.append(Judged(mean, jury.judge(mean.valid)))
+        for own, part in zip(places, agreeing_shares(means, valid), strict=True):
+            share[own] *= part
+        return share
 
 
 def shares(replicates: Floats64) -> Floats64:
@@ -239,6 +250,18 @@ def shares(replicates: Floats64) -> Floats64:
     z = behind.mean(axis=0) / np.maximum(behind.std(axis=0), np.finfo(np.float32).tiny)
     odds = np.exp(-0.5 * np.minimum(z, 40.0) ** 2)
     return np.asarray(odds / odds.sum())
+
+
+def agreeing_shares(judged: Sequence[Judged], valid: Data) -> Floats64:
+    """Return the shares of candidates, of those whose scores agree with the leader's."""
+    replicates = np.stack([j.tuned.replicates for j in judged], axis=1)
+    return agreeing(shares(replicates), [centred(j, valid) for j in judged])
+
+
+def mean_of(judged: Sequence[Judged], share: Floats64, valid: Data) -> Candidate:
+    """Return the mean of candidates by shares, each as widely spread within its queries."""
+    sizes = [spread(centred(j, valid), valid.weights) for j in judged]
+    return average(judged, share, sizes)
 
 
 def centred(judged: Judged, data: Data) -> Floats64:

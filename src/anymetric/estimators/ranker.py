@@ -1,4 +1,4 @@
-"""MetricRanker: a linear scoring function trained for any metric of the order."""
+"""MetricRanker: a scoring function trained for any metric of the order."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from anymetric.estimators._shell import MetricEstimator
 
 
 class MetricRanker(TakesQueries, MetricEstimator):
-    """A linear scoring function trained for a metric of the order that it puts rows in.
+    """A scoring function trained for a metric of the order that it puts rows in.
 
     All rows are ranked together, or with ``query`` those of each query by themselves. A row is
     relevant if its y is above the smallest value of y; metrics and surrogates by query read
@@ -24,6 +24,9 @@ class MetricRanker(TakesQueries, MetricEstimator):
         With ``query``: ``"ndcg@5"``, ``"mrr"``, ``"map"``, ``"query_precision@5"``...; then the
         names ``"precision@5"`` and ``"average_precision"`` mean the mean over queries too, while
         the parts ``PrecisionAtK(5)`` and ``AveragePrecision()`` still mean all rows together.
+    model : "linear", "boosted", "auto" or a family, default="linear"
+        As in `MetricClassifier`. With ``query`` the trees follow the surrogates round by round;
+        families other than `Boosted(...)` cannot.
     surrogates : "auto", surrogate, builder or list, default="auto"
         ``auto``: precision at recall 0.25, 0.5 and 0.75, and the logistic loss per class. With
         ``query``: logistic and hinge losses of pairs, ListNet's softmax, average precision at
@@ -35,6 +38,9 @@ validation_fraction, max_metric_calls, n_jobs, verbose, random_state
     Attributes
     ----------
     coef_, intercept_ : array of shape (d,) and float
+        Of a linear answer.
+    model_ : Scorer
+        The model itself, if `model` is not linear.
     weights_, surrogates_, row_shares_, history_, status_, cost_, validation_score_, \
 validation_, n_metric_calls_
         As in `MetricClassifier`.
@@ -60,6 +66,7 @@ validation_, n_metric_calls_
         self,
         metric="average_precision",
         *,
+        model="linear",
         surrogates="auto",
         method="auto",
         greater_is_better=None,
@@ -75,6 +82,7 @@ validation_, n_metric_calls_
     ) -> None:
         super().__init__(
             metric,
+            model=model,
             surrogates=surrogates,
             method=method,
             greater_is_better=greater_is_better,

@@ -155,7 +155,8 @@ class Boosted(BaseEstimator):  # type: ignore[misc]
         gbm = lightgbm()
         named = {**self._parameters(rng, 0, len(data)), "objective": "none"}
         train = self._dataset(gbm, data, np.ones(len(data)), 0)
-        return Rounds(gbm.Booster(named, train))
+        booster = gbm.Booster(named, train)
+        return Rounds(booster, any(train.feature_num_bin(k) for k in range(train.num_feature())))
 
     def stiffer(self) -> Boosted:
         """Return the family with smaller trees, for few or noisy rows."""
@@ -200,8 +201,9 @@ class Boosted(BaseEstimator):  # type: ignore[misc]
         # Weights of mean one: a leaf's least weight is in units of rows.
         weights = rows * (len(rows) / rows.sum())
         table = plain_matrix(data.X)
+        quiet = {"verbosity": -1}
         return gbm.Dataset(
-            table, label, weight=weights, reference=reference, categorical_feature=named
+            table, label, reference, weights, params=quiet, categorical_feature=named
         )
 
 

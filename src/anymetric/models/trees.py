@@ -92,6 +92,8 @@ class Rounds:
     Attributes
     ----------
     booster : lightgbm.Booster
+    splits : bool
+        Whether any feature can be split at all.
     count : int
         Rounds so far.
 
@@ -109,6 +111,7 @@ class Rounds:
     """
 
     booster: Any
+    splits: bool = True
     count: int = 0
 
     def add(self, gradient: Floats64) -> bool:
@@ -117,6 +120,8 @@ class Rounds:
         The second derivative is taken to be the gradient's size: a leaf's value lies between
         minus one and one, times the learning rate, whatever the loss.
         """
+        if not self.splits:
+            return False
         size = np.abs(gradient)
         mean = max(float(size.mean()), np.finfo(float).tiny)
         told = gradient / mean, size / mean + 1e-3
@@ -127,6 +132,10 @@ class Rounds:
     def last(self, X: Matrix) -> Floats64:
         """Return what the last tree adds to the scores."""
         return raw_scores(self.booster, X, 1, self.count - 1)
+
+    def scores(self, X: Matrix, rounds: int) -> Floats64:
+        """Return the scores of the first rounds."""
+        return raw_scores(self.booster, X, rounds) if rounds else np.zeros(X.shape[0])
 
     def cut(self, rounds: int) -> Trees:
         """Return the model of the first rounds."""
