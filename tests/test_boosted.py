@@ -383,3 +383,15 @@ def test_without_lightgbm_all_else_works_and_one_line_says_how_to_get_it():
     )
     line = "Boosted needs lightgbm: pip install 'anymetric[boosted]'."
     assert done.stdout.splitlines() == ["True", line, line, line]
+
+
+@pytest.mark.parametrize(("positives", "rate"), [(200, 0.1), (9, 0.05)])
+def test_trees_are_added_more_slowly_where_a_class_is_rare(positives, rate):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1000, 2))
+    data = Data(X, np.where(np.argsort(np.argsort(-X[:, 0])) < positives, 1.0, -1.0))
+    grown = [
+        family.grow(data, np.ones(1000), np.random.default_rng(1))
+        for family in (Boosted(3), Boosted(3, learning_rate=rate))
+    ]
+    np.testing.assert_array_equal(*(one.scores(X, 3) for one in grown))

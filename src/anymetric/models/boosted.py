@@ -15,6 +15,8 @@ from anymetric.models.base import Scorer
 from anymetric.models.trees import Grown, Rounds, Trees, Watcher, lightgbm, plain_matrix
 
 Floats64 = NDArray[np.float64]
+# How much of each tree is added; half of it where a class has a smaller share of the rows.
+RATE, RARE = 0.1, 0.02
 
 
 class Boosted(BaseEstimator):  # type: ignore[misc]
@@ -27,7 +29,9 @@ class Boosted(BaseEstimator):  # type: ignore[misc]
     trees : int
         At most so many (rounds, where there are many classes); rows that do not train say when to
         stop.
-    learning_rate : float
+    learning_rate : "auto" or float
+        ``auto``: 0.1, and half of that where one of two classes is rarer than one row in fifty:
+        long steps would follow single rows.
     leaves : int
     least_rows : int
         In a leaf.
@@ -59,7 +63,7 @@ class Boosted(BaseEstimator):  # type: ignore[misc]
         self,
         trees: int = 600,
         *,
-        learning_rate: float = 0.1,
+        learning_rate: Literal["auto"] | float = "auto",
         leaves: int = 31,
         least_rows: int = 20,
         patience: int = 30,
@@ -136,7 +140,7 @@ class Boosted(BaseEstimator):  # type: ignore[misc]
                 one.set_init_score(scores)
         watcher = Watcher(np.array([w.sum() for _, w in told]), self.patience)
         booster = gbm.train(
-            self._parameters(rng, classes, len(used)),
+            self._parameters(rng, classes, len(used), self._rate(data.y[used], classes)),
             train,
             self.trees if trees is None else trees,
             valid_sets=valid or None,
@@ -153,7 +157,8 @@ class Boosted(BaseEstimator):  # type: ignore[misc]
     def rounds(self, data: Data, rng: np.random.Generator) -> Rounds:
         """Return a booster without trees, to which rounds along any gradient can be added."""
         gbm = lightgbm()
-        named = {**self._parameters(rng, 0, len(data)), "objective": "none"}
+        rate = self._rate(data.y, 0)
+        named = {**self._parameters(rng, 0, len(data), rate), "objective": "none"}
         train = self._dataset(gbm, data, np.ones(len(data)), 0)
         booster = gbm.Booster(named, train)
         return Rounds(booster, any(train.feature_num_bin(k) for k in range(train.num_feature())))
@@ -175,11 +180,19 @@ class Boosted(BaseEstimator):  # type: ignore[misc]
         settings["settings"] = {**(self.settings or {}), **goal}
         return Boosted(**settings)
 
-    def _parameters(self, rng: np.random.Generator, classes: int, n: int) -> dict[str, Any]:
+    def _rate(self, y: Floats64, classes: int) -> float:
+        if not isinstance(self.learning_rate, str):
+            return self.learning_rate
+        share = float(np.mean(y > 0.0)) if classes == 2 and len(y) else 0.5
+        return RATE / 2.0 if min(share, 1.0 - share) < RARE else RATE
+
+    def _parameters(
+        self, rng: np.random.Generator, classes: int, n: int, rate: float
+    ) -> dict[str, Any]:
         goal = {0: "regression", 2: "binary"}.get(classes, "multiclass")
         named = {
             "objective": goal,
-            "learning_rate": self.learning_rate,
+            "learning_rate": rate,
             "num_leaves": self.leaves,
             "min_data_in_leaf": self.least_rows,
             "min_data_in_bin": min(3, max(n // 10, 1)),
