@@ -52,6 +52,7 @@ VARIANTS = {
     "descent": {"method": "descent"},
 }
 TOGETHER = {OURS: {}, **{f"{OURS}, {name}": how for name, how in VARIANTS.items()}}
+BOOSTED = ", boosted"
 # Stopped by the judging queries; and trained as long on these and the others together.
 TREES = ("LightGBM lambdarank", "LightGBM lambdarank, refitted")
 FOLDS = 5
@@ -115,8 +116,10 @@ def ours(metric, method, train, valid, seed):
     if method in TOGETHER:
         ranker.set_params(**TOGETHER[method])
     else:
+        name = method.removesuffix(BOOSTED)
         every = default_by_query(metric, train.data)
-        ranker.set_params(surrogates=[s for s in every if s.name == method])
+        ranker.set_params(surrogates=[s for s in every if s.name == name])
+        ranker.set_params(model="linear" if name == method else "boosted")
     given = {"X_val": valid.X, "y_val": valid.y, "query_val": valid.query}
     ranker.fit(train.X, train.y, query=train.query, **given)
     return ranker.predict, ranker.n_metric_calls_
@@ -174,6 +177,7 @@ def run(store, numbers, names, also):
         for name in names:
             metric = METRICS[name]
             alone = [s.name for s in default_by_query(metric, samples[0].data)]
+            alone += [f"{name}{BOOSTED}" for name in alone] if "boosted" in also else []
             for method in (*alone, *TREES, OURS, *(f"{OURS}, {name}" for name in also)):
                 cell = Cell(name, method, seed)
                 if cell not in done:
@@ -213,26 +217,32 @@ def place(method):
 
 
 def gained(found, name, one, other):
-    """Return what one method has more than another on the same folds."""
-    ours, theirs = found.get((name, one), {}), found.get((name, other), {})
-    both = [ours[seed].value - theirs[seed].value for seed in ours if seed in theirs]
+    """Say what one method has more than another on the same folds."""
+    both = leads_over(found, name, one, other)
     return spread(both, "+") if both else "–"
+
+
+def leads_over(found, name, one, other):
+    ours, theirs = found.get((name, one), {}), found.get((name, other), {})
+    return [ours[seed].value - theirs[seed].value for seed in ours if seed in theirs]
 
 
 def best_alone(found):
     """Yield how each of ours stands to the best surrogate alone, and to lambdarank."""
     for name in sorted({name for name, _ in found}, key=list(METRICS).index):
-        alone = {
-            method: mean(row.value for row in by_seed.values())
-            for (metric, method), by_seed in found.items()
-            if metric == name and kind(method) == "alone"
-        }
-        top = max(alone, key=alone.__getitem__)
         for ours in (method for method in TOGETHER if (name, method) in found):
+            rivals = [m for metric, m in found if metric == name and comparable(m, ours)]
+            leads = {m: leads_over(found, name, ours, m) for m in rivals}
+            top = min((m for m in rivals if leads[m]), key=lambda m: mean(leads[m]))
             against = {f"{top} alone, the best with hindsight": top, TREES[1]: TREES[1]}
             told = (f"{gained(found, name, ours, m)} of {said}" for said, m in against.items())
-            count = len(found[name, ours])
-            yield f"{name}, {ours}, {count} folds: ahead by {'; '.join(told)}."
+            yield f"{name}, {ours}, {len(leads[top])} folds: ahead by {'; '.join(told)}."
+
+
+def comparable(method, ours):
+    """Return whether a surrogate alone is a rival: one with trees is none of lines."""
+    trees = "model" in TOGETHER[ours]
+    return kind(method) == "alone" and (trees or not method.endswith(BOOSTED))
 
 
 def report(rows):
