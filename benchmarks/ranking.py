@@ -205,7 +205,11 @@ def table(found):
         rows = [found.get((name, method), {}) for name in METRICS]
         values = [[row.value for row in by_seed.values()] for by_seed in rows]
         seconds = np.median([row.seconds for by_seed in rows for row in by_seed.values()])
-        shown = [spread(v) if v else "–" for v in values]
+        usual = [len(found.get((name, OURS), {})) for name in METRICS]
+        shown = [
+            (spread(v) + ("" if len(v) == n else f" ({len(v)} folds)")) if v else "–"
+            for v, n in zip(values, usual, strict=True)
+        ]
         means.append([method, kind(method), *shown, f"{seconds:.1f}"])
         if method != OURS:
             pairs.append([method, *(gained(found, name, OURS, method) for name in METRICS)])
