@@ -17,6 +17,10 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
+fcntl: Any = None
+with suppress(ImportError):  # not on every system
+    import fcntl
+
 PACKAGES = ("anymetric", "numpy", "scipy", "scikit-learn", "lightgbm", "cma")
 
 
@@ -86,7 +90,9 @@ class Store(Generic[R]):
         line = csv_line(asdict(row).values())  # type: ignore[call-overload]
         file = os.open(self.path, os.O_RDWR | os.O_APPEND)
         try:
-            # A writer that was killed may have left half a line.
+            # Half a line may be a killed writer's, but not that of one at work.
+            if fcntl is not None:
+                fcntl.flock(file, fcntl.LOCK_EX)
             start = "" if ends_whole(file) else "\n"
             os.write(file, f"{start}{line}".encode())
         finally:
