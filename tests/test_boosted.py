@@ -25,7 +25,7 @@ from anymetric.ledger import Ledger
 from anymetric.losses import Huber, Lp, Squared
 from anymetric.metrics import as_metric
 from anymetric.models.boosted import drawn
-from anymetric.models.trees import best_tree
+from anymetric.models.trees import Patience, best_tree
 from anymetric.problem import Problem
 from anymetric.solution import Status
 from anymetric.surrogates import per_class, per_class_and_group
@@ -105,6 +105,18 @@ def test_trees_stop_where_the_rows_that_watch_ask_for_it():
     assert grown.cut(grown.best).best_iteration_ == grown.best
 
 
+def test_a_watcher_does_not_end_what_the_others_would_have_seen():
+    """Where one watches wrong labels: the stop without it is that of training without it."""
+    data, some, more = crossed(flip=0.1), crossed(200, seed=1), crossed(200, seed=2)
+    wrong = Data(more.X, -more.y)
+    family = Boosted(trees=200, least_rows=5, patience=5)
+    pairs = [(one, one.weights) for one in (wrong, some, more)]
+    grown = family.grow(data, data.weights, np.random.default_rng(0), watch=pairs)
+    alone = family.grow(data, data.weights, np.random.default_rng(0), watch=pairs[1:])
+    misled = family.grow(data, data.weights, np.random.default_rng(0), watch=pairs[:1])
+    assert grown.best_without(0) == alone.best > len(misled.curves)
+
+
 def kitchen(n=300, m=150):
     data = crossed(n + m)
     train, valid = data.take(np.arange(n)), data.take(np.arange(n, n + m))
@@ -165,8 +177,18 @@ def test_a_line_is_that_of_a_logistic_regression():
 
 def test_the_best_tree_is_that_of_all_rows_together():
     curves = np.array([[0.3, 0.9], [0.2, 0.8], [0.4, 0.7]])
-    assert best_tree(curves, np.array([1.0, 0.0])) == 2
-    assert best_tree(curves, np.array([1.0, 9.0])) == 3
+    assert best_tree(curves, np.array([1.0, 0.0]), 5) == 2
+    assert best_tree(curves, np.array([1.0, 9.0]), 5) == 3
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.floats(0.0, 1.0), min_size=1, max_size=30), st.integers(1, 40))
+def test_patience_sees_the_least_loss_before_it_is_lost(losses, limit):
+    told = Patience(limit)
+    seen = [told.see(loss) for loss in losses]
+    known = losses[: told.count]
+    assert told.best == 1 + int(np.argmin(known))
+    assert seen == [k < told.best + limit for k in range(1, len(losses) + 1)]
 
 
 def fitted(model="boosted", metric="f1", n=500, m=250, **named):

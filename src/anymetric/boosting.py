@@ -139,10 +139,12 @@ class Walk:
     start: Scorer
     offset: float
     boosting: Rounds
-    train: Floats64
-    valid: Floats64
+    begun_at: tuple[Floats64, Floats64]
     first: Turn
     trees: list[int] = field(default_factory=lambda: [0])
+
+    def __post_init__(self) -> None:
+        self.train, self.valid = self.begun_at
 
     @classmethod
     def begun(
@@ -160,8 +162,8 @@ class Walk:
         profile = np.asarray(problem.profiler.values(train + shift))
         here = Probe(np.zeros(0), profile, cost)
         first = Turn(0, 0, here, profile, calls=ledger.calls)
-        boosting = learner.rounds(problem.train, rng)
-        return cls(ledger, start, shift, boosting, train + shift, valid + shift, first)
+        boosting = learner.rounds(problem.train, rng, [problem.valid])
+        return cls(ledger, start, shift, boosting, (train + shift, valid + shift), first)
 
     def estimate(self, gradient: Subspace, cost: float, rng: np.random.Generator) -> Estimate:
         """Return how the cost changes with each surrogate, by moving the judging rows' scores."""
@@ -178,14 +180,14 @@ class Walk:
 
     def project(self, target: Floats64, rounds: int) -> Projection:
         """Boost until the profile is at or below the target, or the rounds are spent."""
-        profiler, X = self.ledger.problem.profiler, self.ledger.problem.train.X
+        profiler = self.ledger.problem.profiler
         profile, used = np.asarray(profiler.values(self.train)), 0
         while used < rounds and np.any(profile > target):
             pull = 2.0 * np.maximum(profile - target, 0.0)
             if not self.boosting.add(np.asarray(pull @ profiler.slopes(self.train))):
                 break
-            self.train = self.train + self.boosting.last(X)
-            self.valid = self.valid + self.boosting.last(self.ledger.problem.valid.X)
+            gained = zip(self.begun_at, self.boosting.reached(), strict=True)
+            self.train, self.valid = (first + since for first, since in gained)
             profile, used = np.asarray(profiler.values(self.train)), used + 1
         over = np.maximum(profile - target, 0.0)
         gap = float(over @ over)

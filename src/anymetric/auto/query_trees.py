@@ -14,7 +14,7 @@ from anymetric.auto.blends import Blend, Served, weighed_parts
 from anymetric.auto.kitchens import QueryKitchen
 from anymetric.auto.pool import FOLDS, Recipe
 from anymetric.data import Data, Matrix
-from anymetric.models.trees import Rounds
+from anymetric.models.trees import Patience, Rounds
 from anymetric.problem import Problem
 from anymetric.surrogates import Bound
 from anymetric.surrogates.profiler import local
@@ -36,7 +36,7 @@ class Boosting(Protocol):
         """The verdict's word for it."""
         ...
 
-    def rounds(self, data: Data, rng: np.random.Generator) -> Rounds:
+    def rounds(self, data: Data, rng: np.random.Generator, watch: Sequence[Data] = ()) -> Rounds:
         """Return a booster without trees."""
         ...
 
@@ -130,7 +130,8 @@ class TreeKitchen:
     def _begun(
         self, problem: Problem, weights: Floats64, watchers: Sequence[Problem] = ()
     ) -> Growth:
-        rounds = self.learner.rounds(problem.train, self.rng.spawn(1)[0])
+        watch = [own.train for own in watchers]
+        rounds = self.learner.rounds(problem.train, self.rng.spawn(1)[0], watch)
         return Growth(problem, weights, rounds, watchers)
 
 
@@ -158,19 +159,17 @@ class Growth:
 
     def __post_init__(self) -> None:
         self.parts = weighed_parts(self.problem, self.weights)
+        self.seen = [weighed_parts(own, self.weights) for own in self.watchers]
         self.reached = np.zeros(len(self.problem.train))
-        self.seen = [np.zeros(len(own.train)) for own in self.watchers]
 
     def add(self) -> None:
         """Add a tree, or find that none can be added."""
         self.ended = not self.rounds.add(pull(self.parts, self.reached))
         if self.ended:
             return
-        self.reached += self.rounds.last(self.problem.train.X)
-        for seen, own in zip(self.seen, self.watchers, strict=True):
-            seen += self.rounds.last(own.train.X)
-        pairs = zip(self.seen, self.watchers, strict=True)
-        self.losses.append([float(self.weights @ own.profiler.values(s)) for s, own in pairs])
+        self.reached, *others = self.rounds.reached()
+        pairs = zip(self.seen, others, strict=True)
+        self.losses.append([weighed(parts, scores) for parts, scores in pairs])
 
     def to(self, rounds: int) -> Growth:
         """Grow to so many rounds, if they can be had."""
@@ -184,20 +183,22 @@ class Growth:
         What others have seen meanwhile changes nothing.
         """
         sizes = np.array([self.watchers[k].train.weights.sum() for k in watching])
-        best, least, count = 0, np.inf, 0
-        while count < most and count - best < patience:
-            self.to(count + 1)
-            if self.rounds.count == count:
+        told = Patience(patience)
+        while told.count < most and not told.lost:
+            self.to(told.count + 1)
+            if self.rounds.count == told.count:
                 break
-            count += 1
-            loss = float(np.array(self.losses[count - 1])[list(watching)] @ sizes)
-            if loss < least:
-                best, least = count, loss
-        return best
+            told.see(float(np.array(self.losses[told.count])[list(watching)] @ sizes))
+        return told.best
 
     def scores(self, X: Matrix, rounds: int) -> Floats64:
         """Return the scores of the first rounds."""
         return self.rounds.scores(X, min(rounds, self.rounds.count))
+
+
+def weighed(parts: Sequence[tuple[Bound, Floats64]], scores: Floats64) -> float:
+    """Return a sum of surrogates."""
+    return float(sum(np.dot(w, part.values(scores)) for part, w in parts))
 
 
 def pull(parts: Sequence[tuple[Bound, Floats64]], scores: Floats64) -> Floats64:

@@ -152,15 +152,20 @@ class Boosted(BaseEstimator):  # type: ignore[misc]
         curves = np.zeros((len(watcher.curves), len(watch)))
         if told:
             curves[:, every] = np.array(watcher.curves)
-        return Grown(booster, curves, np.array([w.sum() for _, w in watch]))
+        return Grown(booster, curves, np.array([w.sum() for _, w in watch]), self.patience)
 
-    def rounds(self, data: Data, rng: np.random.Generator) -> Rounds:
-        """Return a booster without trees, to which rounds along any gradient can be added."""
+    def rounds(self, data: Data, rng: np.random.Generator, watch: Sequence[Data] = ()) -> Rounds:
+        """Return a booster without trees, to which rounds along any gradient can be added.
+
+        It keeps the scores of its training rows, and of those that watch.
+        """
         gbm = lightgbm()
         rate = self._rate(data.y, 0)
         named = {**self._parameters(rng, 0, len(data), rate), "objective": "none"}
         train = self._dataset(gbm, data, np.ones(len(data)), 0)
         booster = gbm.Booster(named, train)
+        for k, some in enumerate(watch):
+            booster.add_valid(self._dataset(gbm, some, np.ones(len(some)), 0, train), f"watch {k}")
         return Rounds(booster, any(train.feature_num_bin(k) for k in range(train.num_feature())))
 
     def stiffer(self) -> Boosted:
@@ -236,11 +241,3 @@ def drawn(y: Floats64, share: float, rng: np.random.Generator) -> NDArray[np.boo
     out = np.zeros(len(y), dtype=bool)
     out[order] = np.diff(places) > 0.0
     return out
-
-
-def with_categories(family: Boosted, columns: Sequence[int]) -> Boosted:
-    """Return the family with the columns that a data frame calls categories, if left open."""
-    if family.categorical != "auto":
-        return family
-    settings = family.get_params(deep=False) | {"categorical": tuple(columns)}
-    return Boosted(**settings)

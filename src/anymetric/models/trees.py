@@ -15,39 +15,85 @@ from anymetric.errors import import_extra
 Floats64 = NDArray[np.float64]
 
 
+@dataclass
+class Patience:
+    """Follows a loss step by step: where it was least, and whether that is too long ago.
+
+    Examples
+    --------
+    >>> told = Patience(2)
+    >>> [told.see(loss) for loss in (0.5, 0.4, 0.6, 0.7, 0.1)]
+    [True, True, True, False, False]
+    >>> told.best
+    2
+    """
+
+    limit: int
+    best: int = 0
+    count: int = 0
+    least: float = np.inf
+
+    @property
+    def lost(self) -> bool:
+        """Whether nothing better has come for so many steps."""
+        return self.count - self.best >= self.limit
+
+    def see(self, loss: float) -> bool:
+        """Take one more loss, unless patience is lost; return whether it is not."""
+        if not self.lost:
+            self.count += 1
+            if loss < self.least:
+                self.best, self.least = self.count, loss
+        return not self.lost
+
+
 @dataclass(eq=False)
 class Watcher:
     """Notes the losses of the rows that watch, and ends the training when they rise.
 
+    It goes on until all together have lost patience, and all without each one too: nobody's own
+    losses end what the others would have seen.
+
     Examples
     --------
     >>> import numpy as np
-    >>> Watcher(np.array([30.0, 10.0]), patience=5).curves
-    []
+    >>> len(Watcher(np.array([30.0, 10.0]), limit=5).following)
+    3
     """
 
     sizes: Floats64
-    patience: int
+    limit: int
     curves: list[list[float]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        every = np.ones(len(self.sizes), dtype=bool)
+        panels = [every, *~np.eye(len(every), dtype=bool)] if len(every) > 1 else [every]
+        self.following = [(panel * self.sizes, Patience(self.limit)) for panel in panels]
 
     def __call__(self, env: Any) -> None:
         """Note one tree."""
         self.curves.append([loss for _, _, loss, _ in env.evaluation_result_list])
-        best = best_tree(np.array(self.curves), self.sizes)
-        if len(self.curves) - best >= self.patience:
+        losses = np.array(self.curves[-1])
+        going = [patience.see(float(losses @ sizes)) for sizes, patience in self.following]
+        if not any(going):
+            best = self.following[0][1].best
             raise lightgbm().callback.EarlyStopException(best - 1, env.evaluation_result_list)
 
 
-def best_tree(curves: Floats64, sizes: Floats64) -> int:
-    """Return the number of trees with the least loss, over all rows that watched.
+def best_tree(curves: Floats64, sizes: Floats64, limit: int) -> int:
+    """Return the number of trees with the least loss, until the rows that watch lose patience.
 
     Examples
     --------
     >>> import numpy as np
-    >>> best_tree(np.array([[0.5, 0.9], [0.4, 0.9], [0.6, 0.8]]), np.array([1.0, 3.0]))
-    3
+    >>> curves, sizes = np.array([[0.5, 0.9], [0.4, 0.9], [0.6, 0.8]]), np.array([1.0, 3.0])
+    >>> best_tree(curves, sizes, 5), best_tree(curves, np.array([1.0, 0.0]), 1)
+    (3, 2)
     """
-    return 1 + int(np.argmin(curves @ sizes))
+    patience = Patience(limit)
+    for loss in curves @ sizes:
+        patience.see(float(loss))
+    return patience.best
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,21 +106,23 @@ class Grown:
     curves : array of shape (trees, watchers)
     sizes : array of shape (watchers,)
         How much the rows of each weigh.
+    patience : int
     """
 
     booster: Any
     curves: Floats64
     sizes: Floats64
+    patience: int
 
     @property
     def best(self) -> int:
         """The number of trees that is best on all rows that watched."""
-        return best_tree(self.curves, self.sizes)
+        return best_tree(self.curves, self.sizes, self.patience)
 
     def best_without(self, watcher: int) -> int:
-        """Return the number of trees that is best on the rows of all watchers but one."""
+        """Return the number of trees that is best for all watchers but one: as if it were not."""
         others = np.arange(len(self.sizes)) != watcher
-        return best_tree(self.curves[:, others], self.sizes[others])
+        return best_tree(self.curves[:, others], self.sizes[others], self.patience)
 
     def scores(self, X: Matrix, trees: int) -> Floats64:
         """Return the scores of the first trees."""
@@ -92,6 +140,7 @@ class Rounds:
     Attributes
     ----------
     booster : lightgbm.Booster
+        It knows its training rows and, as validation sets, those that watch.
     splits : bool
         Whether any feature can be split at all.
     count : int
@@ -106,7 +155,7 @@ class Rounds:
     >>> rounds = Boosted().rounds(Data(X, np.ones(60)), np.random.default_rng(0))
     >>> rounds.add(np.where(X[:, 0] > 29.0, -1.0, 1.0))
     True
-    >>> rounds.last(X)[[0, 59]].round(1).tolist()
+    >>> rounds.reached()[0][[0, 59]].round(1).tolist()
     [-0.1, 0.1]
     """
 
@@ -129,9 +178,20 @@ class Rounds:
         self.count += not still
         return not still
 
-    def last(self, X: Matrix) -> Floats64:
-        """Return what the last tree adds to the scores."""
-        return raw_scores(self.booster, X, 1, self.count - 1)
+    def reached(self) -> list[Floats64]:
+        """Return the scores of the training rows, then of each that watches.
+
+        The booster keeps them itself: reading them costs less than predicting.
+        """
+        found: list[Floats64] = []
+
+        def note(scores: Floats64, data: Any) -> tuple[str, float, bool]:
+            found.append(np.array(scores, dtype=np.float64))
+            return "noted", 0.0, False
+
+        self.booster.eval_train(note)
+        self.booster.eval_valid(note)
+        return found
 
     def scores(self, X: Matrix, rounds: int) -> Floats64:
         """Return the scores of the first rounds."""
@@ -190,12 +250,11 @@ class Trees:
         object.__setattr__(self, "text", state["text"])
 
 
-def raw_scores(booster: Any, X: Matrix, trees: int = -1, first: int = 0) -> Floats64:
+def raw_scores(booster: Any, X: Matrix, trees: int = -1) -> Floats64:
     """Return the sums of the leaves' values, of some trees or all."""
     found = booster.predict(
         plain_matrix(X),
         raw_score=True,
-        start_iteration=first,
         num_iteration=trees,
         num_threads=1,
         validate_features=False,
