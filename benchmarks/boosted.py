@@ -195,10 +195,13 @@ def report(rows: Iterable[Row]) -> str:
             markdown(head, lines),
             "",
             "Rank: by mean cost, averaged over the tasks that all of these have. Behind: tasks "
-            f"where the mean is below {PEER} by more than one standard error. Seconds: of the "
-            "processor, median over all fits.",
+            f"where the mean is below {PEER} by more than one standard error; ahead: above it by "
+            "more than two. Seconds: of the processor, median over all fits.",
             "",
-            markdown(["method", "tasks", "rank", "behind", "seconds"], ranks(found, tasks, names)),
+            markdown(
+                ["method", "tasks", "rank", "behind", "ahead", "seconds"],
+                ranks(found, tasks, names),
+            ),
             "",
             *(f"Made with {text}.\n" for text in made),
         ]
@@ -241,7 +244,7 @@ def error(values: Sequence[float]) -> float:
 
 
 def ranks(found: Costs, tasks: list[str], names: list[str]) -> list[list[str]]:
-    """Return one line a method: its mean rank, how often it is behind, and its price."""
+    """Return one line a method: its mean rank, how often it is behind or ahead, and its price."""
     ranked = [name for name in names if name != "hist"]
     common = [task for task in tasks if all((task, name) in found for name in ranked)]
     means = [
@@ -254,14 +257,16 @@ def ranks(found: Costs, tasks: list[str], names: list[str]) -> list[list[str]]:
             row for (_, method), rows in found.items() if method == name for row in rows.values()
         ]
         leads = [lead(found, task, name) for task in tasks]
-        behind = sum(len(some) > 1 and mean(some) < -error(some) for some in leads)
+        leads = [some for some in leads if len(some) > 1]
+        behind = sum(mean(some) < -error(some) for some in leads)
+        ahead = sum(mean(some) > 2.0 * error(some) for some in leads)
         place = f"{rank[name]:.2f}" if name in rank else "–"
         lines.append(
             [
                 name,
                 str(len({row.task for row in own})),
                 place,
-                "–" if name == PEER else str(behind),
+                *("–" if name == PEER else str(count) for count in (behind, ahead)),
                 f"{median(row.seconds for row in own):.1f}",
             ]
         )

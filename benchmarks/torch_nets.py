@@ -176,7 +176,7 @@ def run(store, numbers):
                 if Cell(task, last, seed) in done:
                     continue
                 for method, found, seconds in contender(*make(seed), name, seed):
-                    store.append(Row(task, method, seed, found, seconds, versions()))
+                    store.append(Row(task, method, seed, found, seconds, versions("torch")))
                     print(f"{task} {seed} {method}: {found:.4f}", file=sys.stderr, flush=True)
 
 
@@ -250,7 +250,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     options = line.parse_args(argv)
     warnings.simplefilter("ignore")
     if options.scale:
-        text = f"# A large network\n\n{scale()}.\n\nMade with {versions()}.\n"
+        text = f"# A large network\n\n{scale()}.\n\nMade with {versions('torch')}.\n"
         print(text)
         options.out.with_name("torch_scale.md").write_text(text, encoding="utf-8")
         return 0

@@ -16,7 +16,6 @@ from anymetric import __version__
 from anymetric.cli.asked import find_metric, in_words
 from anymetric.cli.faults import UserError, first_line, need
 from anymetric.cli.roles import Roles, require
-from anymetric.cli.tables import whole
 from anymetric.cli.targets import Target
 from anymetric.cli.vectors import feature_names, vectors
 from anymetric.metrics import Metric
@@ -160,14 +159,8 @@ def slim(estimator: Any, metric: str) -> Any:
     return kept
 
 
-def save_model(model: TableModel, path: Path) -> None:
-    """Write a model with skops; the file appears only when it is whole."""
-    with whole(path) as scratch:
-        dump_model(model, scratch)
-
-
 def dump_model(model: TableModel, path: Path) -> None:
-    """Write a model to a file of this name."""
+    """Write a model with skops."""
     need("skops.io").dump(model, path, compression=zipfile.ZIP_DEFLATED)
 
 
@@ -184,7 +177,7 @@ def trusted(name: str) -> bool:
 
 
 def load_model(path: Path) -> TableModel:
-    """Read a model that `save_model` wrote; a type that we do not know is refused by name.
+    """Read a model that `dump_model` wrote; a type that we do not know is refused by name.
 
     Examples
     --------

@@ -168,4 +168,3 @@ Json = Annotated[
 Quiet = Annotated[
     bool, typer.Option("--quiet", "-q", help="Say nothing but errors.", rich_help_panel=SAYING)
 ]
-Out = Annotated[Path | None, typer.Option("--out", "-o", help="Where to write.")]

@@ -184,8 +184,13 @@ class Row:
 
 
 @cache
-def versions() -> str:
+def versions(*more: str) -> str:
     """Return what the numbers were made with; a version alone does not tell edits apart.
+
+    Parameters
+    ----------
+    *more : str
+        Further packages to name.
 
     Examples
     --------
@@ -193,7 +198,7 @@ def versions() -> str:
     True
     """
     found = [f"python {platform.python_version()}", f"code {fingerprint()}"]
-    for package in PACKAGES:
+    for package in (*PACKAGES, *more):
         with suppress(PackageNotFoundError):
             found.append(f"{package} {version(package)}")
     return "; ".join([*found, platform.machine()])
