@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from statistics import mean, median, stdev
+from statistics import mean, median
 from typing import Any
 
 import numpy as np
@@ -27,6 +27,7 @@ from benchmarks.quality.store import Cell, Row, Store, versions
 from benchmarks.quality.table import bold, spread
 from benchmarks.quality.tasks import TASKS as QUALITY
 from benchmarks.quality.tasks import Task, adult
+from benchmarks.shared import RESULTS, error
 from sklearn.ensemble import HistGradientBoostingClassifier
 
 from anymetric import MetricClassifier, Reweighted
@@ -34,7 +35,7 @@ from anymetric.paper.progress import Progress, chosen, seeds
 from anymetric.paper.samples import group_0
 from anymetric.paper.tables import markdown
 
-OUT = Path(__file__).resolve().parent / "results" / "boosted.csv"
+OUT = RESULTS / "boosted.csv"
 PEER = "lightgbm"
 
 
@@ -236,11 +237,6 @@ def told(leads: Sequence[float]) -> str:
     if len(leads) < 2:
         return text
     return bold(f"{text} ± {error(leads):.4f}", mean(leads) > 2.0 * error(leads))
-
-
-def error(values: Sequence[float]) -> float:
-    """Return the standard error of a mean; none for fewer than two."""
-    return stdev(values) / len(values) ** 0.5 if len(values) > 1 else 0.0
 
 
 def ranks(found: Costs, tasks: list[str], names: list[str]) -> list[list[str]]:

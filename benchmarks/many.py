@@ -8,15 +8,13 @@ label, are tuned on the validation rows by sweeps over the metric itself.
 
 from __future__ import annotations
 
-import argparse
 import sys
 import time
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from statistics import mean, stdev
+from statistics import mean
 from typing import NamedTuple
 
 import numpy as np
@@ -31,17 +29,21 @@ from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+if __name__ == "__main__":
+    # A script's own folder comes first on the path, where the packages beside it would hide.
+    sys.path[0] = str(Path(__file__).resolve().parents[1])
+
+from benchmarks.shared import Measured, carry_out, error, made_with, parser, spread
+
 from anymetric import MetricClassifier, as_metric
 from anymetric.data import Data
 from anymetric.datasets import load_adult
 from anymetric.many.jury import Counting
 from anymetric.many.offsets import tuned
 from anymetric.metrics import Classes, CostMatrix, meant
-from anymetric.paper.progress import seeds
-from anymetric.paper.store import Store, versions
+from anymetric.paper.store import versions
 from anymetric.paper.tables import markdown
 
-OUT = Path(__file__).resolve().parent / "results" / "many.csv"
 OURS = "anymetric"
 PEER = "balanced + offsets"
 CLASS_METRICS = ("macro_f1", "balanced_accuracy", "worst_class_recall", "cost_matrix")
@@ -123,7 +125,7 @@ class Cell(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Row:
+class Row(Measured):
     task: str
     metric: str
     method: str
@@ -131,14 +133,6 @@ class Row:
     value: float = float("nan")
     seconds: float = float("nan")
     versions: str = ""
-
-    @property
-    def cell(self):
-        return Cell(self.task, self.metric, self.method, self.seed)
-
-    @property
-    def good(self):
-        return self.value == self.value
 
 
 def wanted(name, classes):
@@ -248,11 +242,6 @@ def run(store, numbers):
             print(f"{task}, seed {seed}", file=sys.stderr, flush=True)
 
 
-def spread(values, sign=""):
-    error = f" ± {stdev(values) / len(values) ** 0.5:.4f}" if len(values) > 1 else ""
-    return f"{mean(values):{sign}.4f}{error}"
-
-
 def compared(found, lower):
     """Return ours, the peer, the best rival and the paired lead over the peer."""
     ours, peer = found[OURS], found[PEER]
@@ -266,8 +255,7 @@ def compared(found, lower):
 
 def within(lead):
     """Return whether a lead is not below zero by more than one standard error."""
-    error = stdev(lead) / len(lead) ** 0.5 if len(lead) > 1 else 0.0
-    return mean(lead) >= -error
+    return mean(lead) >= -error(lead)
 
 
 def report(rows):
@@ -291,7 +279,6 @@ def report(rows):
         for task in TASKS
         if (task, OURS) in costs
     ]
-    made = sorted({row.versions for row in rows if row.versions})
     header = ["data", "metric", "seeds", PEER, "best rival", "with it", OURS]
     return "\n".join(
         [
@@ -307,25 +294,14 @@ def report(rows):
             "",
             markdown(["data", "CPU seconds a fit", PEER], seconds),
             "",
-            *(f"Made with {text}.\n" for text in made),
+            *made_with(rows),
         ]
     )
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    line = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
-    line.add_argument("--seeds", type=seeds, default=seeds("0-4"), help="such as 0-4 or 0,3,7")
-    line.add_argument("--out", type=Path, default=OUT, help="the CSV; the table goes beside it")
-    line.add_argument("--table", action="store_true", help="only print and write the table")
-    options = line.parse_args(argv)
-    store = Store(options.out, Row)
-    warnings.simplefilter("ignore")
-    if not options.table:
-        run(store, options.seeds)
-    text = report([row for row in store.rows().values() if row.good])
-    print(text)
-    options.out.with_suffix(".md").write_text(text, encoding="utf-8")
-    return 0
+    options = parser(__doc__, "many").parse_args(argv)
+    return carry_out(options, Row, lambda store: run(store, options.seeds), report)
 
 
 if __name__ == "__main__":

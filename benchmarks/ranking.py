@@ -11,18 +11,22 @@ alone goes through the same door: the same ridges, the same judging queries, the
 
 from __future__ import annotations
 
-import argparse
 import sys
 import time
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import mean, stdev
+from statistics import mean
 from typing import NamedTuple
 
 import numpy as np
 from threadpoolctl import threadpool_limits
+
+if __name__ == "__main__":
+    # A script's own folder comes first on the path, where the packages beside it would hide.
+    sys.path[0] = str(Path(__file__).resolve().parents[1])
+
+from benchmarks.shared import Measured, carry_out, made_with, parser, spread
 
 from anymetric import MetricRanker
 from anymetric.data import Data
@@ -30,11 +34,9 @@ from anymetric.datasets import load_letor_sample
 from anymetric.errors import import_extra
 from anymetric.estimators._defaults import default_by_query
 from anymetric.metrics import NDCG, QueryAveragePrecision, QueryPrecisionAtK, ReciprocalRank
-from anymetric.paper.progress import seeds
-from anymetric.paper.store import Store, versions
+from anymetric.paper.store import versions
 from anymetric.paper.tables import markdown
 
-OUT = Path(__file__).resolve().parent / "results" / "ranking.csv"
 # Grades run from 0 to 4; two fifths of the rows have 2 or more.
 METRICS = {
     metric.name: metric
@@ -55,6 +57,7 @@ TOGETHER = {OURS: {}, **{f"{OURS}, {name}": how for name, how in VARIANTS.items(
 BOOSTED = ", boosted"
 # Stopped by the judging queries; and trained as long on these and the others together.
 TREES = ("LightGBM lambdarank", "LightGBM lambdarank, refitted")
+# Other partitions of the same queries do not lower the error.
 FOLDS = 5
 
 
@@ -65,7 +68,7 @@ class Cell(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Row:
+class Row(Measured):
     metric: str
     method: str
     seed: int
@@ -73,14 +76,6 @@ class Row:
     seconds: float = float("nan")
     calls: float = float("nan")
     versions: str = ""
-
-    @property
-    def cell(self):
-        return Cell(self.metric, self.method, self.seed)
-
-    @property
-    def good(self):
-        return self.value == self.value
 
 
 class Part(NamedTuple):
@@ -186,12 +181,6 @@ def run(store, numbers, names, also):
                     print(f"{cell}: {row.value:.4f}, {row.seconds:.1f} s", file=sys.stderr)
 
 
-def spread(values, sign=""):
-    """Say the mean with its error; other partitions of the same queries do not lower the error."""
-    error = stdev(values) / min(len(values), FOLDS) ** 0.5 if len(values) > 1 else float("nan")
-    return f"{mean(values):{sign}.4f} ± {error:.4f}"
-
-
 def kind(method):
     if method in TREES:
         return "trees"
@@ -207,7 +196,7 @@ def table(found):
         seconds = np.median([row.seconds for by_seed in rows for row in by_seed.values()])
         usual = [len(found.get((name, OURS), {})) for name in METRICS]
         shown = [
-            (spread(v) + ("" if len(v) == n else f" ({len(v)} folds)")) if v else "–"
+            (spread(v, most=FOLDS) + ("" if len(v) == n else f" ({len(v)} folds)")) if v else "–"
             for v, n in zip(values, usual, strict=True)
         ]
         means.append([method, kind(method), *shown, f"{seconds:.1f}"])
@@ -223,7 +212,7 @@ def place(method):
 def gained(found, name, one, other):
     """Say what one method has more than another on the same folds."""
     both = leads_over(found, name, one, other)
-    return spread(both, "+") if both else "–"
+    return spread(both, "+", most=FOLDS) if both else "–"
 
 
 def leads_over(found, name, one, other):
@@ -254,7 +243,6 @@ def report(rows):
     for row in rows:
         found.setdefault((row.metric, row.method), {})[row.seed] = row
     means, pairs = table(found)
-    made = sorted({row.versions for row in rows})
     heads = [f"{name}, {len(found.get((name, OURS), {}))} folds" for name in METRICS]
     lines = [
         "# Rankings by query",
@@ -272,7 +260,7 @@ def report(rows):
         "",
         markdown(["method", *heads], pairs),
         "",
-        *(f"Made with {text}.\n" for text in made),
+        *made_with(rows),
     ]
     return "\n".join(lines)
 
@@ -316,26 +304,20 @@ def speed():
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    line = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
-    line.add_argument("--seeds", type=seeds, default=seeds("0-4"), help="such as 0-4 or 0,3,7")
-    line.add_argument("--out", type=Path, default=OUT, help="the CSV; the table goes beside it")
+    line = parser(__doc__, "ranking")
     line.add_argument("--metrics", nargs="+", choices=METRICS, default=list(METRICS))
     line.add_argument("--also", nargs="+", choices=VARIANTS, default=[], help="further fits")
-    line.add_argument("--table", action="store_true", help="only print and write the table")
     line.add_argument("--speed", action="store_true", help="only time the parts")
     options = line.parse_args(argv)
-    warnings.simplefilter("ignore")
     if options.speed:
         with threadpool_limits(1):
             speed()
         return 0
-    store = Store(options.out, Row)
-    if not options.table:
+
+    def wanted(store):
         run(store, options.seeds, options.metrics, options.also)
-    text = report([row for row in store.rows().values() if row.good])
-    print(text)
-    options.out.with_suffix(".md").write_text(text, encoding="utf-8")
-    return 0
+
+    return carry_out(options, Row, wanted, report)
 
 
 if __name__ == "__main__":

@@ -9,18 +9,22 @@ from the test rows of all seeds. The default of `MetricRegressor` has to find it
 
 from __future__ import annotations
 
-import argparse
 import sys
 import time
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import mean, stdev
+from statistics import mean
 from typing import NamedTuple
 
 import numpy as np
 from sklearn.datasets import load_diabetes, make_friedman1
+
+if __name__ == "__main__":
+    # A script's own folder comes first on the path, where the packages beside it would hide.
+    sys.path[0] = str(Path(__file__).resolve().parents[1])
+
+from benchmarks.shared import Measured, carry_out, made_with, parser, spread
 
 from anymetric import MetricRegressor, as_metric, metric
 from anymetric.data import Data
@@ -28,12 +32,10 @@ from anymetric.datasets import load_credit_default
 from anymetric.estimators._units import Unit
 from anymetric.losses import Lp
 from anymetric.models import Linear
-from anymetric.paper.progress import seeds
-from anymetric.paper.store import Store, versions
+from anymetric.paper.store import versions
 from anymetric.paper.tables import markdown
 from anymetric.solvers import WeightedLoss, minimise
 
-OUT = Path(__file__).resolve().parent / "results" / "regression.csv"
 POWERS = (1.05, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0)
 OUTLIERS = 0.2
 
@@ -89,7 +91,7 @@ class Cell(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Row:
+class Row(Measured):
     task: str
     outliers: str
     metric: str
@@ -98,14 +100,6 @@ class Row:
     value: float = float("nan")
     seconds: float = float("nan")
     versions: str = ""
-
-    @property
-    def cell(self):
-        return Cell(self.task, self.outliers, self.metric, self.method, self.seed)
-
-    @property
-    def good(self):
-        return self.value == self.value
 
 
 def parts(task, outliers, seed):
@@ -167,11 +161,6 @@ def behind(name, ours, best):
     return sign * (best - ours) / abs(best)
 
 
-def spread(values):
-    error = f" ± {stdev(values) / len(values) ** 0.5:.3f}" if len(values) > 1 else ""
-    return f"{mean(values):.3f}{error}"
-
-
 def report(rows):
     lines, worst = [], -np.inf
     for task in TASKS:
@@ -188,11 +177,11 @@ def report(rows):
                 best = pick(found, key=lambda p: mean(found[p]))
                 gap = behind(name, mean(ours), mean(found[best]))
                 worst = max(worst, gap)
-                squared = spread(found["p = 2"])
-                cells = [best, spread(found[best]), squared, spread(ours), f"{-100.0 * gap:+.1f} %"]
+                squared = spread(found["p = 2"], digits=3)
+                least, own = (spread(some, digits=3) for some in (found[best], ours))
+                cells = [best, least, squared, own, f"{-100.0 * gap:+.1f} %"]
                 lines.append([task, outliers, name, str(len(ours)), *cells])
     header = ["data", "outliers", "metric", "seeds", "best p", "with it", "p = 2", "anymetric"]
-    made = sorted({row.versions for row in rows if row.versions})
     return "\n".join(
         [
             "# Regression under noise",
@@ -205,25 +194,14 @@ def report(rows):
             "",
             f"Worst against the best p: {-100.0 * worst:+.1f} %.",
             "",
-            *(f"Made with {text}.\n" for text in made),
+            *made_with(rows),
         ]
     )
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    line = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
-    line.add_argument("--seeds", type=seeds, default=seeds("0-4"), help="such as 0-4 or 0,3,7")
-    line.add_argument("--out", type=Path, default=OUT, help="the CSV; the table goes beside it")
-    line.add_argument("--table", action="store_true", help="only print and write the table")
-    options = line.parse_args(argv)
-    store = Store(options.out, Row)
-    warnings.simplefilter("ignore")
-    if not options.table:
-        run(store, options.seeds)
-    text = report([row for row in store.rows().values() if row.good])
-    print(text)
-    options.out.with_suffix(".md").write_text(text, encoding="utf-8")
-    return 0
+    options = parser(__doc__, "regression").parse_args(argv)
+    return carry_out(options, Row, lambda store: run(store, options.seeds), report)
 
 
 if __name__ == "__main__":

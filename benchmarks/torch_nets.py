@@ -11,15 +11,13 @@ best on the validation rows. With --scale a network of 100,000 parameters is fit
 
 from __future__ import annotations
 
-import argparse
 import sys
 import time
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from statistics import mean, stdev
+from statistics import mean
 from typing import NamedTuple
 
 import numpy as np
@@ -27,16 +25,20 @@ from sklearn.datasets import load_digits, make_classification, make_moons
 from sklearn.metrics import f1_score
 from torch import nn
 
+if __name__ == "__main__":
+    # A script's own folder comes first on the path, where the packages beside it would hide.
+    sys.path[0] = str(Path(__file__).resolve().parents[1])
+
+from benchmarks.shared import Measured, carry_out, made_with, parser, spread
+
 from anymetric import MetricClassifier, TorchModel, as_metric
 from anymetric.data import Data
 from anymetric.many.jury import Counting
 from anymetric.many.offsets import tuned
 from anymetric.metrics import Classes, meant
-from anymetric.paper.progress import seeds
-from anymetric.paper.store import Store, versions
+from anymetric.paper.store import versions
 from anymetric.paper.tables import markdown
 
-OUT = Path(__file__).resolve().parent / "results" / "torch.csv"
 OURS, PEER = "anymetric", "cross-entropy + post-shift"
 
 
@@ -88,21 +90,13 @@ class Cell(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Row:
+class Row(Measured):
     task: str
     method: str
     seed: int
     value: float = float("nan")
     seconds: float = float("nan")
     versions: str = ""
-
-    @property
-    def cell(self):
-        return Cell(self.task, self.method, self.seed)
-
-    @property
-    def good(self):
-        return self.value == self.value
 
 
 def value(scores, y):
@@ -200,11 +194,6 @@ def scale():
     )
 
 
-def spread(values):
-    error = stdev(values) / len(values) ** 0.5 if len(values) > 1 else 0.0
-    return f"{mean(values):.4f} ± {error:.4f}"
-
-
 def report(rows):
     lines = []
     for task, (_, name) in TASKS.items():
@@ -227,7 +216,6 @@ def report(rows):
                 ]
             )
     header = ["data", "metric", "method", "seeds", "test", "lead over post-shift", "CPU seconds"]
-    made = sorted({row.versions for row in rows if row.versions})
     return "\n".join(
         [
             "# Networks",
@@ -236,30 +224,20 @@ def report(rows):
             "",
             markdown(header, lines),
             "",
-            *(f"Made with {text}.\n" for text in made),
+            *made_with(rows),
         ]
     )
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    line = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
-    line.add_argument("--seeds", type=seeds, default=seeds("0-4"), help="such as 0-4 or 0,3,7")
-    line.add_argument("--out", type=Path, default=OUT, help="the CSV; the table goes beside it")
-    line.add_argument("--table", action="store_true", help="only print and write the table")
+    line = parser(__doc__, "torch")
     line.add_argument("--scale", action="store_true", help="time a large network instead")
     options = line.parse_args(argv)
-    warnings.simplefilter("ignore")
-    if options.scale:
-        text = f"# A large network\n\n{scale()}.\n\nMade with {versions('torch')}.\n"
-        print(text)
-        options.out.with_name("torch_scale.md").write_text(text, encoding="utf-8")
-        return 0
-    store = Store(options.out, Row)
-    if not options.table:
-        run(store, options.seeds)
-    text = report([row for row in store.rows().values() if row.good])
+    if not options.scale:
+        return carry_out(options, Row, lambda store: run(store, options.seeds), report)
+    text = f"# A large network\n\n{scale()}.\n\nMade with {versions('torch')}.\n"
     print(text)
-    options.out.with_suffix(".md").write_text(text, encoding="utf-8")
+    options.out.with_name("torch_scale.md").write_text(text, encoding="utf-8")
     return 0
 
 
