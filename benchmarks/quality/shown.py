@@ -11,6 +11,8 @@ from .results import REFERENCE, Results
 from .tasks import TASKS
 
 DEFAULT, BALANCED, FEW, MANY = "auto", "balanced", "auto_hidden_200", "auto_hidden"
+# The same linear model, trained on the rows as they were before they were spoilt.
+CLEAN = "clean_post_shift"
 # The highest test cost, mean over seeds.
 HIGHEST = {
     "simulated_gmean": 0.320,
@@ -79,6 +81,8 @@ def reached(results: Results) -> Iterator[Line]:
     for task, most in HIGHEST.items():
         if costs := results.costs(task, DEFAULT):
             numbers = f"{mean(costs):.4f} ± {error(costs):.4f}, {len(costs)} seeds"
+            if len(gaps := results.gaps(task, CLEAN, DEFAULT)) > 1:
+                numbers += f"; below {CLEAN} by {mean(gaps):+.4f} ± {error(gaps):.4f}"
             yield f"{task}: at most {most:.3f}", numbers, verdict(mean(costs) <= most)
 
 
