@@ -1,5 +1,7 @@
 """The default method: its parts against brute force, and what it promises on data."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -14,6 +16,7 @@ from anymetric.auto.jury import DecisionJury, replicate_weights
 from anymetric.auto.parts import named
 from anymetric.auto.pool import Candidate, Kitchen, Recipe
 from anymetric.auto.pooled import contrary
+from anymetric.auto.recipes import STRENGTHS, climbed
 from anymetric.auto.targets import FLAT, SmoothHinge, moved
 from anymetric.auto.trust import Bench
 from anymetric.data import Data
@@ -395,6 +398,37 @@ def test_rows_that_judge_only_are_held_out_where_there_is_one_sample(rng):
     )
     assert by_turns.validation_ != held_out.validation_
     assert np.count_nonzero(held_out.sample_weight_) < len(data)
+
+
+@given(st.lists(st.floats(0.0, 1.0), min_size=4, max_size=4))
+def test_the_ridge_rises_as_long_as_it_pays(costs):
+    told, tried = iter(costs), []
+
+    def climb():
+        best = yield from climbed([Recipe("", np.ones(2))], STRENGTHS, lambda: next(told))
+        tried.append(best)
+
+    strengths = [recipe.strength for recipe in climb()]
+    lower = [costs[k + 1] < costs[k] for k in range(3)]
+    assert strengths == list(STRENGTHS[: 2 + np.cumprod(lower).sum()])
+    assert tried == [STRENGTHS[int(np.argmin(costs[: len(strengths)]))]]
+
+
+def test_where_much_ridge_is_needed_it_is_tried(rng):
+    """Three hundred columns of noise beside one that tells."""
+    y = np.where(rng.random(900) < 0.4, 1.0, -1.0)
+    X = rng.normal(size=(900, 300))
+    X[:, 0] += y
+    data = Data(X, y)
+    train, valid = data.take(np.arange(500)), data.take(np.arange(500, 900))
+    problem = Problem(train, per_class("logistic"), as_metric("f1"), valid, labels=(0, 1))
+    plain = Auto(clusters=False, domain=False, frontier=False)
+    solution = plain.run(Ledger(problem), [], rng)
+    costs = {one["name"]: one["cost"] for one in solution.settings["candidates"]}
+    assert {"train, 10", "train, 100", "train, 1000", "valid, 100"} <= set(costs)
+    few = replace(plain, strengths=(10.0,)).run(Ledger(problem), [], rng)
+    assert costs["train, 100"] < costs["train, 10"]
+    assert not [one for one in few.settings["candidates"] if "100" in one["name"]]
 
 
 def test_sources_are_searched_where_rows_judge_by_turns(rng):

@@ -42,6 +42,7 @@ from anymetric.auto.recipes import (
     stake_recipes,
 )
 from anymetric.auto.room import Room
+from anymetric.auto.walk import mean_cost
 from anymetric.auto.walks import walks
 from anymetric.ledger import BudgetSpent, Ledger
 from anymetric.losses import as_loss
@@ -89,7 +90,7 @@ class Auto:
     thresholds : bool
         Whether each candidate is judged at its best threshold, or at zero.
     strengths : tuple of float
-        Ridges to try, in units of one effective row.
+        Ridges to try, in units of one effective row, rising: as long as a higher one is better.
 
     Examples
     --------
@@ -212,13 +213,15 @@ class Auto:
             yield from walks(room, self.discovered)
 
     def _plain(self, room: Room) -> Iterator[Recipe]:
-        """Yield the recipes that need not wait for the metric."""
+        """Yield the recipes for which the metric says no more than how much ridge they need."""
         problem, kitchen = room.problem, room.kitchen
-        use = self.use_validation is not False and len(problem.valid) >= FEWEST
+        use = self.use_validation if len(problem.valid) >= FEWEST else False
         if problem.labels is None:
-            yield from regressor_recipes(kitchen, room.domain, use)
+            yield from regressor_recipes(kitchen, room.domain, use is not False)
             return
-        yield from classifier_recipes(kitchen, room.domain, use, self.strengths)
+        yield from classifier_recipes(
+            kitchen, room.domain, use, self.strengths, lambda: mean_cost(room.judged[-1])
+        )
         yield from source_recipes(kitchen)
         if self.stakes:
             yield from stake_recipes(kitchen, problem.metric.needs)

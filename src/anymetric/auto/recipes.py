@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
+from dataclasses import replace
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +19,8 @@ from anymetric.losses import Huber, Lp, Squared
 from anymetric.starts import class_balance, evened
 
 Floats64 = NDArray[np.float64]
-STRENGTHS = (10.0, 100.0)
+# Ridges, rising: a higher one is tried only where the one before it paid.
+STRENGTHS = (10.0, 100.0, 1000.0, 10000.0)
 # Clusters are found on no more rows of a class than this, evenly spread.
 CLUSTERED = 5_000
 SHARES = (0.2, 0.5, 0.8)
@@ -25,49 +28,108 @@ SHARES = (0.2, 0.5, 0.8)
 ALIKE = 0.97
 
 
+def climbed(
+    recipes: Sequence[Recipe], strengths: Sequence[float], heard: Callable[[], float]
+) -> Generator[Recipe, None, float]:
+    """Yield recipes with rising ridges, until one is no better than the last; return the best.
+
+    Parameters
+    ----------
+    recipes : sequence of Recipe
+    strengths : sequence of float
+        In units of one effective row.
+    heard : callable
+        Returns the cost of the recipe that was yielded last.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> told = iter([0.3, 0.2, 0.25])
+    >>> climb = climbed([Recipe("train", np.ones(3))], STRENGTHS, lambda: next(told))
+    >>> [recipe.name for recipe in climb]
+    ['train, 10', 'train, 100', 'train, 1000']
+    """
+    best, least = strengths[0], np.inf
+    for strength in strengths:
+        costs = []
+        for recipe in with_ridges(recipes, [strength]):
+            yield recipe
+            costs.append(heard())
+        if min(costs) >= least:
+            break
+        best, least = strength, min(costs)
+    return best
+
+
+def with_ridges(recipes: Sequence[Recipe], strengths: Sequence[float]) -> Iterator[Recipe]:
+    """Yield recipes with each ridge, which their names say."""
+    for strength in strengths:
+        for recipe in recipes:
+            yield replace(recipe, name=f"{recipe.name}, {strength:g}", strength=strength)
+
+
 def classifier_recipes(
     kitchen: Kitchen,
     domain: Floats64 | None,
-    use_validation: bool,
-    strengths: tuple[float, ...] = STRENGTHS,
+    use_validation: Literal["auto"] | bool,
+    strengths: tuple[float, ...],
+    heard: Callable[[], float],
 ) -> Iterator[Recipe]:
     """Yield plain and balanced losses, on train rows as they are or as they look like valid.
+
+    How much ridge they need, the metric says of the training rows that look like the judging
+    rows; the others get as much, and a step less, mixtures a step less.
 
     Parameters
     ----------
     kitchen : Kitchen
     domain : array of shape (n_train,) or None
         How much each training row looks like the judging rows; None if there is but one sample.
-    use_validation : bool
-        Let the judging rows train as well, cross-fitted.
+    use_validation : "auto" or bool
+        Let the judging rows train as well, cross-fitted; True: always.
     strengths : tuple of float
-        Ridges, in units of one effective row.
+        Ridges, in units of one effective row, rising.
+    heard : callable
+        Returns the cost of the recipe that was yielded last.
     """
     train, valid = kitchen.train, kitchen.valid
     if domain is None:
-        yield from alone(kitchen, "all", strengths)
+        yield from climbed(on_judges(kitchen, "all"), strengths, heard)
         return
     bases = {"train": train.weights}
     if concentration(domain, np.ones(len(domain))) * len(domain) > 1.0 / ALIKE:
         bases["train like valid"] = train.weights * domain
         bases["train rather like valid"] = train.weights * np.sqrt(domain)
-    for name, rows in bases.items():
-        for strength in strengths:
-            yield Recipe(f"{name}, {strength:g}", rows, strength=strength)
-            yield Recipe(
-                f"{name}, balanced, {strength:g}", evened(train.y, rows), strength=strength
-            )
+    pairs = [] if use_validation is True else [on_train(kitchen, *base) for base in bases.items()]
+    if use_validation:
+        pairs.append(on_judges(kitchen, "valid"))
+    if len(bases) > 1 and use_validation is not True:
+        # Rows unlike those that judge cannot say how much ridge is right.
+        yield from with_ridges(pairs.pop(0), strengths[:2])
+    ridge = yield from climbed(pairs[0], strengths, heard)
+    below = max(strengths.index(ridge) - 1, 0)
+    for pair in pairs[1:]:
+        yield from with_ridges(pair, strengths[below : below + 2])
     if not use_validation:
         return
-    yield from alone(kitchen, "valid", strengths)
     natural = valid.weights.sum() / (valid.weights.sum() + train.weights.sum())
     for name, rows in list(bases.items())[:2]:
         for share in sorted({float(natural), *SHARES}):
-            yield Recipe(f"{name} + valid {share:.2g}", rows, valid.weights, share)
-            balanced = class_balance(valid)
-            yield Recipe(
-                f"{name} + valid {share:.2g}, balanced", evened(train.y, rows), balanced, share
-            )
+            plain, even = on_train(kitchen, f"{name} + valid {share:.2g}", rows)
+            for recipe, judges in ((plain, valid.weights), (even, class_balance(valid))):
+                yield replace(recipe, valid=judges, share=share, strength=strengths[below])
+
+
+def on_train(kitchen: Kitchen, name: str, rows: Floats64) -> list[Recipe]:
+    """Return the plain and the balanced loss of training rows with these weights."""
+    return [Recipe(name, rows), Recipe(f"{name}, balanced", evened(kitchen.train.y, rows))]
+
+
+def on_judges(kitchen: Kitchen, name: str) -> list[Recipe]:
+    """Return the plain and the balanced loss of the judging rows alone, cross-fitted."""
+    nothing, valid = np.zeros(len(kitchen.train)), kitchen.valid
+    plain = Recipe(name, nothing, valid.weights, 1.0)
+    return [plain, Recipe(f"{name}, balanced", nothing, class_balance(valid), 1.0)]
 
 
 def source_recipes(kitchen: Kitchen) -> Iterator[Recipe]:
@@ -130,17 +192,6 @@ def few_recipes(kitchen: Kitchen, regression: bool) -> Iterator[Recipe]:
         return
     yield Recipe("few rows", train.weights)
     yield Recipe("few rows, balanced", class_balance(train))
-
-
-def alone(kitchen: Kitchen, name: str, strengths: tuple[float, ...]) -> Iterator[Recipe]:
-    """Yield recipes that train on the judging rows alone, cross-fitted."""
-    nothing = np.zeros(len(kitchen.train))
-    for strength in strengths:
-        for tag, rows in (
-            ("", kitchen.valid.weights),
-            (", balanced", class_balance(kitchen.valid)),
-        ):
-            yield Recipe(f"{name}{tag}, {strength:g}", nothing, rows, 1.0, strength)
 
 
 def cluster_recipes(kitchen: Kitchen, rng: np.random.Generator) -> Iterator[Recipe]:

@@ -191,12 +191,13 @@ def reweighted(
 
 
 def best(judged: Sequence[Judged]) -> Judged:
-    """Return the candidate of the lowest mean cost over the replicates, and over all rows."""
+    """Return the candidate of the lowest mean cost."""
+    return min(judged, key=mean_cost)
 
-    def cost(one: Judged) -> float:
-        return float(np.mean(np.append(one.tuned.replicates, one.tuned.cost)))
 
-    return min(judged, key=cost)
+def mean_cost(judged: Judged) -> float:
+    """Return a candidate's mean cost over the replicates, and over all rows."""
+    return float(np.mean(np.append(judged.tuned.replicates, judged.tuned.cost)))
 
 
 def pays(one: Judged, other: Judged, errors: float) -> bool:
