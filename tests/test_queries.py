@@ -450,11 +450,8 @@ def test_judging_queries_train_as_far_as_they_may(use, share):
     X_val, y_val, query_val = ranking(1, queries=15)
     ranker = MetricRanker("map", surrogates=[Pairwise()], use_validation=use, random_state=0)
     ranker.fit(X, y, query=query, X_val=X_val, y_val=y_val, query_val=query_val)
-    candidates = ranker.settings_["candidates"]
-    joined = np.array([one["name"].endswith("judges too") for one in candidates])
-    assert joined.mean() == share
-    # What was trained once more on the judges' queries has the say of what it was before.
-    assert np.all(np.array([one["votes"] for one in candidates])[~joined] == 0.0) == (share > 0.0)
+    names = [one["name"] for one in ranker.settings_["candidates"]]
+    assert np.mean([name.endswith("judges too") for name in names]) == share
     assert ranker.score(*ranking(2)[:2], query=ranking(2)[2]) > 0.8
 
 

@@ -17,15 +17,7 @@ from anymetric.auto.jury import Jury
 from anymetric.auto.kitchens import QueryKitchen
 from anymetric.auto.pool import LINEAR, Candidate
 from anymetric.auto.query_jury import QueryJury, calling_jury
-from anymetric.auto.query_menu import (
-    LARGE,
-    blend_of,
-    distinct,
-    latest_of,
-    nearest,
-    plain_blends,
-    ranked,
-)
+from anymetric.auto.query_menu import LARGE, blend_of, distinct, nearest, plain_blends, ranked
 from anymetric.auto.query_trees import Boosting, TreeKitchen
 from anymetric.blocks import Queries
 from anymetric.data import Data
@@ -38,8 +30,9 @@ from anymetric.solution import Solution, Status, Turn
 
 Floats64 = NDArray[np.float64]
 Watcher = Callable[[Turn], bool | None]
-# So many of the others are mixed with the best.
-MIXED = 2
+# So many of the others are mixed with the best, and so many then train on the judging queries too;
+# of trees fewer, for nothing that is near helps them.
+MIXED, JOINED, JOINED_TREES = 2, 12, 4
 
 
 def ranks_by_query(problem: Problem) -> bool:
@@ -67,10 +60,10 @@ class AutoByQuery:
     """What `Auto` does where queries train and judge.
 
     Each surrogate alone gives candidates, with more and with less ridge; so do all together, and
-    the best mixed with the next (Example 4 of the paper). Where queries are few, all of them are
-    trained on the judging queries too, by turns. Each is judged on replicates of whole queries,
-    and the answer is the average of their scores: the less a candidate counts, the more standard
-    errors it is behind the best. Boosted trees follow the same blends round by round.
+    the best mixed with the next (Example 4 of the paper). The best of them are trained once more
+    on the judging queries too, by turns. Each is judged on replicates of whole queries, and the
+    answer is the average of their scores: the less a candidate counts, the more standard errors
+    it is behind the best. Boosted trees follow the same blends round by round.
 
     Parameters
     ----------
@@ -166,24 +159,22 @@ class AutoByQuery:
     def _blends(
         self, rows: QueryKitchen, families: Iterable[str], judged: list[Judged]
     ) -> Iterator[Blend]:
-        """Yield the plain ones of each family, mixtures of its best, and all with the judges.
+        """Yield the plain ones of each family, mixtures of its best, and the best with the judges.
 
         What has been judged meanwhile says which are best.
         """
         size = len(rows.problem.train) + len(rows.problem.valid)
-        asked = self.use_validation is True
-        joins = rows.joins and (asked or (self.use_validation == "auto" and size <= LARGE))
+        joins = self.use_validation == "auto" and size <= LARGE and rows.joins
+        always = self.use_validation is True and rows.joins
         for family in families:
-            # Lines are sought from those trained without the judges; nothing near helps trees.
-            straight = joins and (asked or family != LINEAR)
             for blend in plain_blends(rows, family):
-                yield blend.with_judges if straight else blend
+                yield blend.with_judges if always else blend
             if len(rows.problem.names) > 2 and not rows.few:
                 best, *others = distinct(ranked(judged, family))
                 for other in others[:MIXED]:
                     yield best.mixed(other)
-            if joins and not straight:
-                for blend in ranked(judged, family):
+            if joins:
+                for blend in ranked(judged, family)[: JOINED if family == LINEAR else JOINED_TREES]:
                     yield blend.with_judges
 
     def _concluded(
@@ -221,13 +212,12 @@ class AutoByQuery:
         The best of forty looks better than it is; the means of two families hardly do.
         """
         valid = ledger.problem.valid
-        latest = latest_of(judged)
-        names = list(dict.fromkeys(blend_of(judged[k]).family for k in latest))
-        share, means = np.zeros(len(judged)), []
+        of = [blend_of(one).family for one in judged]
+        names = list(dict.fromkeys(of))
         if len(names) < 2 or ledger.left < (len(names) + 1) * jury.price:
-            share[latest] = agreeing_shares([judged[k] for k in latest], valid)
-            return share
-        places = [[k for k in latest if blend_of(judged[k]).family == name] for name in names]
+            return agreeing_shares(judged, valid)
+        places = [np.flatnonzero([own == name for own in of]) for name in names]
+        share, means = np.zeros(len(judged)), []
         for own in places:
             some = [judged[k] for k in own]
             share[own] = agreeing_shares(some, valid)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from anymetric.auto.average import Judged
-from anymetric.auto.blends import SAME, Blend, Served
+from anymetric.auto.blends import Blend, Served
 from anymetric.auto.kitchens import QueryKitchen
 from anymetric.auto.pool import LINEAR
 
@@ -60,20 +60,6 @@ def distinct(blends: Sequence[Blend]) -> list[Blend]:
         if not any(np.array_equal(blend.weights, other.weights) for other in kept):
             kept.append(blend)
     return kept
-
-
-def latest_of(judged: Sequence[Judged]) -> list[int]:
-    """Return the places of all but those that were trained once more, on the judges too.
-
-    The same with more queries is better; how much, few queries cannot say.
-    """
-    blends = [blend_of(one) for one in judged]
-    again = [blend for blend in blends if blend.both]
-    return [
-        k
-        for k, own in enumerate(blends)
-        if own.both or not any(own.family == b.family and own.distance(b) < SAME for b in again)
-    ]
 
 
 def nearest(judged: Sequence[Judged], blend: Blend) -> Served | None:
