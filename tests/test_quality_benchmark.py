@@ -218,6 +218,13 @@ def test_what_must_be_seen_is_held_against_the_numbers(cost, so):
     assert said["fitting at most 20 times as long as post_shift, median"] == "yes"
 
 
+def test_tasks_without_the_default_are_left_out_of_what_must_be_seen():
+    costs = {"auto": [0.3, 0.3], "post_shift": [0.3, 0.4]}
+    rows = hand_made(costs, dict.fromkeys(costs, 1.0))
+    others = [replace(row, task="digits_f1") for row in rows if row.method == "post_shift"]
+    assert shown(Results([*rows, *others]))[:2] == shown(Results(rows))[:2]
+
+
 def test_a_hidden_metric_shows_nothing_but_its_value():
     task = TASKS["compas_noisy50"]
     parts = task.parts(0)

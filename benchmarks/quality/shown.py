@@ -54,9 +54,9 @@ def first(results: Results) -> Iterator[Line]:
     """Yield whether the default has the best mean rank, on the tasks that it shares with each."""
     own, leads = results.ranks(DEFAULT), {}
     for name in results.methods:
-        theirs = results.ranks(name)
-        if name != DEFAULT and theirs:
-            leads[name] = mean(rank - own[task] for task, rank in theirs.items())
+        shared = {task: rank for task, rank in results.ranks(name).items() if task in own}
+        if name != DEFAULT and shared:
+            leads[name] = mean(rank - own[task] for task, rank in shared.items())
     if leads:
         close = min(leads, key=leads.__getitem__)
         numbers = f"{mean(own.values()):.2f}; closest {close}, {leads[close]:+.2f} behind"
