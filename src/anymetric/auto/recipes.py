@@ -78,7 +78,7 @@ def classifier_recipes(
     """Yield plain and balanced losses, on train rows as they are or as they look like valid.
 
     How much ridge they need, the metric says of the training rows that look like the judging
-    rows; the others get as much, and a step less, mixtures a step less.
+    rows; the others are tried with as much too, and mixtures get a step less.
 
     Parameters
     ----------
@@ -107,9 +107,9 @@ def classifier_recipes(
         # Rows unlike those that judge cannot say how much ridge is right.
         yield from with_ridges(pairs.pop(0), strengths[:2])
     ridge = yield from climbed(pairs[0], strengths, heard)
-    below = max(strengths.index(ridge) - 1, 0)
+    place = strengths.index(ridge)
     for pair in pairs[1:]:
-        yield from with_ridges(pair, strengths[below : below + 2])
+        yield from with_ridges(pair, (*strengths[:2], *strengths[max(place, 2) : place + 1]))
     if not use_validation:
         return
     natural = valid.weights.sum() / (valid.weights.sum() + train.weights.sum())
@@ -117,7 +117,9 @@ def classifier_recipes(
         for share in sorted({float(natural), *SHARES}):
             plain, even = on_train(kitchen, f"{name} + valid {share:.2g}", rows)
             for recipe, judges in ((plain, valid.weights), (even, class_balance(valid))):
-                yield replace(recipe, valid=judges, share=share, strength=strengths[below])
+                yield replace(
+                    recipe, valid=judges, share=share, strength=strengths[max(place - 1, 0)]
+                )
 
 
 def on_train(kitchen: Kitchen, name: str, rows: Floats64) -> list[Recipe]:
