@@ -50,6 +50,7 @@ METHODS = {
 QUICK = (
     "simulated_gmean",
     "compas_macro_f1",
+    "credit_macro_f1",
     "credit_profit",
     "breast_cancer_f2",
     "digits_f1",
