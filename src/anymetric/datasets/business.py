@@ -62,7 +62,7 @@ def load_business_pairs(
 
     Examples
     --------
-    >>> load_business_pairs()  # doctest: +SKIP
+    >>> load_business_pairs()
     Dataset('business_pairs', 11560 x 36, 14.44 % positive, groups: chain, non_chain)
     """
     if features not in _LEFT_OUT:
@@ -97,7 +97,7 @@ def load_business_proxy(
 
     Examples
     --------
-    >>> sorted(load_business_proxy().side)  # doctest: +SKIP
+    >>> sorted(load_business_proxy().side)
     ['left', 'proxy', 'right']
     """
     if not features.endswith("no_phone"):

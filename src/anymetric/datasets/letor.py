@@ -43,7 +43,7 @@ def load_letor_sample(
 
     Examples
     --------
-    >>> load_letor_sample()  # doctest: +SKIP
+    >>> load_letor_sample()
     Dataset('letor_sample', 3005 x 300, 9.68 % positive, groups: all)
     """
     if subset not in _PARTS:

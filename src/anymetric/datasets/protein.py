@@ -33,7 +33,7 @@ def load_protein_homology() -> Dataset:
 
     Examples
     --------
-    >>> load_protein_homology()  # doctest: +SKIP
+    >>> load_protein_homology()
     Dataset('protein_homology', 145751 x 74, 0.89 % positive, groups: all)
     """
     raw = read(SOURCES["protein_homology/bio_train.dat"])

@@ -64,7 +64,7 @@ def read_sites() -> list[Site]:
 
     Examples
     --------
-    >>> len(read_sites())  # doctest: +SKIP
+    >>> len(read_sites())
     3337
     """
     columns = read_columns(read(SOURCES["business_sites/early_childhood_sites.csv"]))
