@@ -6,7 +6,7 @@ import argparse
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from statistics import mean, stdev
+from statistics import mean
 
 if __name__ == "__main__":
     # A script's own folder comes first on the path, where the packages beside it would hide.
@@ -16,6 +16,7 @@ from benchmarks.quality.methods import Method
 from benchmarks.quality.run import run
 from benchmarks.quality.store import Cell, Row, Store
 from benchmarks.quality.tasks import TASKS
+from benchmarks.shared import error, spread
 
 from anymetric.auto import Auto
 from anymetric.paper.progress import chosen, seeds
@@ -125,11 +126,6 @@ def differences(full: dict[int, float], other: dict[int, float]) -> list[float]:
     return [other[seed] - full[seed] for seed in sorted(full) if seed in other]
 
 
-def error(rises: Sequence[float]) -> float:
-    """Return the standard error of a mean; infinite for fewer than two."""
-    return stdev(rises) / len(rises) ** 0.5 if len(rises) > 1 else float("inf")
-
-
 def clear(rises: Sequence[float]) -> bool:
     """Return whether a mean is beyond two standard errors."""
     return len(rises) > 1 and abs(mean(rises)) > 2.0 * error(rises)
@@ -145,7 +141,7 @@ def told(rises: Sequence[float]) -> str:
         return "–"
     if not any(rises):
         return "0"
-    text = f"{mean(rises):+.4f}" + (f" ± {error(rises):.4f}" if len(rises) > 1 else "")
+    text = spread(rises, "+")
     return f"**{text}**" if clear(rises) else text
 
 

@@ -24,10 +24,10 @@ if __name__ == "__main__":
 from benchmarks.quality.methods import Method
 from benchmarks.quality.samples import Maker, Parts, bind, few_clean
 from benchmarks.quality.store import Cell, Row, Store, versions
-from benchmarks.quality.table import bold, spread
+from benchmarks.quality.table import bold
 from benchmarks.quality.tasks import TASKS as QUALITY
 from benchmarks.quality.tasks import Task, adult
-from benchmarks.shared import RESULTS, error
+from benchmarks.shared import RESULTS, error, spread
 from sklearn.ensemble import HistGradientBoostingClassifier
 
 from anymetric import MetricClassifier, Reweighted

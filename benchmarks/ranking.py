@@ -211,8 +211,7 @@ def place(method):
 
 def gained(found, name, one, other):
     """Say what one method has more than another on the same folds."""
-    both = leads_over(found, name, one, other)
-    return spread(both, "+", most=FOLDS) if both else "–"
+    return spread(leads_over(found, name, one, other), "+", most=FOLDS)
 
 
 def leads_over(found, name, one, other):

@@ -70,10 +70,12 @@ def error(values: Sequence[float], most: int | None = None) -> float:
 def spread(
     values: Sequence[float], sign: str = "", digits: int = 4, most: int | None = None
 ) -> str:
-    """Say a mean and its standard error.
+    """Say a mean and its standard error; one number has none, and no number is a dash.
 
-    >>> spread([0.5, 0.7]), spread([0.5], "+", 2)
-    ('0.6000 ± 0.1000', '+0.50')
+    >>> spread([0.5, 0.7]), spread([0.5], "+", 2), spread([])
+    ('0.6000 ± 0.1000', '+0.50', '–')
     """
+    if not values:
+        return "–"
     found = f"{mean(values):{sign}.{digits}f}"
     return f"{found} ± {error(values, most):.{digits}f}" if len(values) > 1 else found

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from statistics import mean, median, stdev
+from statistics import mean, median
 
 import numpy as np
+from benchmarks.shared import error
 
 from .results import REFERENCE, Results
 from .tasks import TASKS
@@ -126,8 +127,3 @@ def brief(results: Results) -> Iterator[Line]:
             kept = float(share[0] / share[1])
             what = f"a hidden metric, {said}: {KEPT:.0%} of the gain over {REFERENCE}"
             yield what, f"{kept:.1%} over {len(pairs)} spoilt tasks", verdict(kept >= KEPT)
-
-
-def error(values: list[float]) -> float:
-    """Return the standard error of a mean; zero for a single value."""
-    return stdev(values) / len(values) ** 0.5 if len(values) > 1 else 0.0

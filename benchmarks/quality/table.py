@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from statistics import mean, median, stdev
+from collections.abc import Iterable
+from statistics import mean, median
+
+from benchmarks.shared import spread
 
 from anymetric.paper.tables import markdown
 
@@ -73,14 +75,6 @@ def method_lines(results: Results) -> list[list[str]]:
             ]
         )
     return lines
-
-
-def spread(costs: Sequence[float]) -> str:
-    """Say the mean and its standard error; a single number has none."""
-    if not costs:
-        return "–"
-    error = f" ± {stdev(costs) / len(costs) ** 0.5:.4f}" if len(costs) > 1 else ""
-    return f"{mean(costs):.4f}{error}"
 
 
 def number(value: float | list[float], form: str) -> str:
