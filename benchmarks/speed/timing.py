@@ -6,10 +6,13 @@ import resource
 import sys
 import time
 import tracemalloc
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+
+# Works that are compared take so many turns.
+ROUNDS = 20
 
 
 def timed(work: Callable[[], Any]) -> tuple[Any, float]:
@@ -26,6 +29,18 @@ def best(work: Callable[[], Any], least: float = 0.3, most: int = 30) -> float:
     while len(took) < 3 or (sum(took) < least and len(took) < most):
         took.append(timed(work)[1])
     return min(took)
+
+
+def best_of_each(works: Mapping[str, Callable[[], Any]], rounds: int = ROUNDS) -> dict[str, float]:
+    """Return the fastest repetition of each work, taken by turns.
+
+    What slows the machine for a while slows them all: their ratios are of the same moments.
+    """
+    took: dict[str, list[float]] = {name: [] for name in works}
+    for _ in range(rounds):
+        for name, work in works.items():
+            took[name].append(timed(work)[1])
+    return {name: min(times) for name, times in took.items()}
 
 
 def allocated(work: Callable[[], Any]) -> float:
