@@ -414,6 +414,17 @@ def test_the_ridge_rises_as_long_as_it_pays(costs):
     assert tried == [STRENGTHS[int(np.argmin(costs[: len(strengths)]))]]
 
 
+@pytest.mark.parametrize(("metric", "word"), [("f1", "balanced"), ("roc_auc", "half balanced")])
+def test_mixtures_are_balanced_for_decisions_and_half_balanced_for_an_order(metric, word, rng):
+    data = blobs(rng, n=600)
+    train, valid = data.take(np.arange(400)), data.take(np.arange(400, 600))
+    problem = Problem(train, per_class("logistic"), as_metric(metric), valid, labels=(0, 1))
+    ballot = Auto(frontier=False).run(Ledger(problem), [], rng).settings["candidates"]
+    mixtures = {one["name"] for one in ballot if " + valid " in one["name"]}
+    words = {name.split(", ")[1] for name in mixtures if ", " in name}
+    assert words == {word}
+
+
 def test_where_much_ridge_is_needed_it_is_tried(rng):
     """Three hundred columns of noise beside one that tells."""
     y = np.where(rng.random(900) < 0.4, 1.0, -1.0)

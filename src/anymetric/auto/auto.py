@@ -220,7 +220,12 @@ class Auto:
             yield from regressor_recipes(kitchen, room.domain, use is not False)
             return
         yield from classifier_recipes(
-            kitchen, room.domain, use, self.strengths, lambda: mean_cost(room.judged[-1])
+            kitchen,
+            room.domain,
+            use,
+            self.strengths,
+            lambda: mean_cost(room.judged[-1]),
+            problem.metric.decides,
         )
         yield from source_recipes(kitchen)
         if self.stakes:

@@ -74,11 +74,13 @@ def classifier_recipes(
     use_validation: Literal["auto"] | bool,
     strengths: tuple[float, ...],
     heard: Callable[[], float],
+    decides: bool = True,
 ) -> Iterator[Recipe]:
     """Yield plain and balanced losses, on train rows as they are or as they look like valid.
 
     How much ridge they need, the metric says of the training rows that look like the judging
-    rows; the others are tried with as much too, and mixtures get a step less.
+    rows; the others are tried with as much too, and mixtures get a step less. For an order of the
+    rows no threshold makes up for what balance distorts: there mixtures are half balanced.
 
     Parameters
     ----------
@@ -91,6 +93,8 @@ def classifier_recipes(
         Ridges, in units of one effective row, rising.
     heard : callable
         Returns the cost of the recipe that was yielded last.
+    decides : bool
+        The metric reads decisions, not the order of the rows.
     """
     train, valid = kitchen.train, kitchen.valid
     if domain is None:
@@ -116,10 +120,26 @@ def classifier_recipes(
     for name, rows in list(bases.items())[:2]:
         for share in sorted({float(natural), *SHARES}):
             plain, even = on_train(kitchen, f"{name} + valid {share:.2g}", rows)
-            for recipe, judges in ((plain, valid.weights), (even, class_balance(valid))):
-                yield replace(
-                    recipe, valid=judges, share=share, strength=strengths[max(place - 1, 0)]
+            judges = class_balance(valid)
+            if not decides:
+                even = replace(
+                    even, name=f"{plain.name}, half balanced", train=half(rows, even.train)
                 )
+                judges = half(valid.weights, judges)
+            for recipe, own in ((plain, valid.weights), (even, judges)):
+                yield replace(recipe, valid=own, share=share, strength=strengths[max(place - 1, 0)])
+
+
+def half(plain: Floats64, balanced: Floats64) -> Floats64:
+    """Return row weights half-way between two, by their geometric mean.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> half(np.ones(2), np.array([1.0, 9.0])).tolist()
+    [1.0, 3.0]
+    """
+    return np.sqrt(plain * balanced)
 
 
 def on_train(kitchen: Kitchen, name: str, rows: Floats64) -> list[Recipe]:
