@@ -15,6 +15,9 @@ from anymetric.problem import Problem
 from .table import Table
 from .timing import ROUNDS, best_of_each
 
+# Rows of the square product.
+SQUARE = 1024
+
 
 def problem_of(X: Any, groups: int = 2, seed: int = 0, loss: str = "sigmoid") -> Problem:
     """Return a problem with a surrogate for each class and group."""
@@ -35,7 +38,7 @@ def products(problem: Problem, thetas: Any) -> None:
             mixed_scores(engine.model, block, part, None)
 
 
-def measure(n: int, d: int = 100, m: int = 200, square: int = 1024) -> Table:
+def measure(n: int, d: int = 100, m: int = 200) -> Table:
     """Return the table of rates and shares on a dense table."""
     rng = np.random.default_rng(0)
     numbers = np.ones(max(64 << 17, n * d))
@@ -43,41 +46,44 @@ def measure(n: int, d: int = 100, m: int = 200, square: int = 1024) -> Table:
     for kind in (np.float32, np.float64):
         problem = problem_of(rng.standard_normal((n, d)).astype(kind))
         thetas = 0.1 * rng.standard_normal((m, d + 1))
-        A = rng.standard_normal((square, square)).astype(kind)
-        here, one = problem.at(thetas[0]), thetas[0]
-        # What each work does, in 1e9 operations or bytes.
+        A = rng.standard_normal((SQUARE, SQUARE)).astype(kind)
         operations, bytes_ = 2e-9 * n * d * m, 1e-9 * problem.train.X.nbytes
-        amounts = {
-            "a square product": 2e-9 * square**3,
-            "the estimate's product": operations,
-            "the estimate with its losses": operations,
-            "reading memory": 1e-9 * numbers.nbytes,
-            "the Jacobian's product": bytes_,
-            "profile and Jacobian, X read twice": 2 * bytes_,
-        }
-        works = (
-            lambda A=A: A @ A,
-            lambda p=problem, t=thetas: products(p, t),
-            lambda p=problem, t=thetas: p.profile(t),
-            lambda: np.add.reduce(numbers),
-            here.jacobian,
-            lambda p=problem, t=one: p.linearise(t),
+        # The first of each is the limit of the others; amounts in 1e9 operations or bytes.
+        parts = (
+            {
+                "": (2e-9 * SQUARE**3, lambda A=A: A @ A),
+                "the estimate's product": (
+                    operations,
+                    lambda p=problem, t=thetas: products(p, t),
+                ),
+                "the estimate with its losses": (
+                    operations,
+                    lambda p=problem, t=thetas: p.profile(t),
+                ),
+            },
+            {
+                "": (1e-9 * numbers.nbytes, lambda: np.add.reduce(numbers)),
+                "the Jacobian's product": (bytes_, problem.at(thetas[0]).jacobian),
+                "profile and Jacobian, X read twice": (
+                    2 * bytes_,
+                    lambda p=problem, t=thetas[0]: p.linearise(t),
+                ),
+            },
         )
-        took = best_of_each(dict(zip(amounts, works, strict=True)))
-        rates = {name: amount / took[name] for name, amount in amounts.items()}
-        for name in amounts:
-            if name in ("a square product", "reading memory"):
-                limit = rates[name]
-            else:
-                share = f"{100 * rates[name] / limit:.0f} %"
-                rows.append([np.dtype(kind).name, name, rates[name], limit, share])
+        for part in parts:
+            took = best_of_each({name: work for name, (_, work) in part.items()})
+            rates = {name: amount / took[name] for name, (amount, _) in part.items()}
+            limit = rates.pop("")
+            for name, rate in rates.items():
+                share = f"{100 * rate / limit:.0f} %"
+                rows.append([np.dtype(kind).name, name, rate, limit, share])
     return Table(
         "Distance to the limit",
         ["precision", "", "reached", "the machine's own", "share"],
         rows,
         [
             f"{n:,} x {d} dense, four sigmoid surrogates, {m} probes. Products in 1e9 operations a "
-            f"second against a square matrix product ({square}), passes in 1e9 bytes a second "
+            f"second against a square matrix product ({SQUARE}), passes in 1e9 bytes a second "
             f"against reading memory; each with its limit by turns, the fastest of {ROUNDS}."
         ],
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Literal
 
@@ -74,13 +74,12 @@ def classifier_recipes(
     use_validation: Literal["auto"] | bool,
     strengths: tuple[float, ...],
     heard: Callable[[], float],
-    decides: bool = True,
+    decides: bool,
 ) -> Iterator[Recipe]:
     """Yield plain and balanced losses, on train rows as they are or as they look like valid.
 
     How much ridge they need, the metric says of the training rows that look like the judging
-    rows; the others are tried with as much too, and mixtures get a step less. For an order of the
-    rows no threshold makes up for what balance distorts: there mixtures are half balanced.
+    rows; the others are tried with as much too, and mixtures get a step less.
 
     Parameters
     ----------
@@ -96,7 +95,7 @@ def classifier_recipes(
     decides : bool
         The metric reads decisions, not the order of the rows.
     """
-    train, valid = kitchen.train, kitchen.valid
+    train = kitchen.train
     if domain is None:
         yield from climbed(on_judges(kitchen, "all"), strengths, heard)
         return
@@ -116,18 +115,29 @@ def classifier_recipes(
         yield from with_ridges(pair, (*strengths[:2], *strengths[max(place, 2) : place + 1]))
     if not use_validation:
         return
+    yield from mixture_recipes(kitchen, bases, strengths[max(place - 1, 0)], decides)
+
+
+def mixture_recipes(
+    kitchen: Kitchen, bases: Mapping[str, Floats64], strength: float, decides: bool
+) -> Iterator[Recipe]:
+    """Yield training and judging rows together in several shares, for two of the bases at most.
+
+    For an order of the rows no threshold makes up for what balance distorts: there they are half
+    balanced.
+    """
+    train, valid = kitchen.train, kitchen.valid
     natural = valid.weights.sum() / (valid.weights.sum() + train.weights.sum())
+    word, judges = "balanced", class_balance(valid)
+    if not decides:
+        word, judges = "half balanced", half(valid.weights, judges)
     for name, rows in list(bases.items())[:2]:
+        even = evened(train.y, rows)
+        even = even if decides else half(rows, even)
         for share in sorted({float(natural), *SHARES}):
-            plain, even = on_train(kitchen, f"{name} + valid {share:.2g}", rows)
-            judges = class_balance(valid)
-            if not decides:
-                even = replace(
-                    even, name=f"{plain.name}, half balanced", train=half(rows, even.train)
-                )
-                judges = half(valid.weights, judges)
-            for recipe, own in ((plain, valid.weights), (even, judges)):
-                yield replace(recipe, valid=own, share=share, strength=strengths[max(place - 1, 0)])
+            mix = f"{name} + valid {share:.2g}"
+            yield Recipe(mix, rows, valid.weights, share, strength)
+            yield Recipe(f"{mix}, {word}", even, judges, share, strength)
 
 
 def half(plain: Floats64, balanced: Floats64) -> Floats64:
