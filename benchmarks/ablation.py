@@ -36,6 +36,7 @@ REMOVED = {
     "slices found by a tree": {"discovered": False},
     "halves of a class": {"clusters": False},
     "rows weighted by amounts": {"stakes": False},
+    "rare values held back in mixtures": {"rare": False},
     "choice of the ridge": {"strengths": (10.0,)},
 }
 

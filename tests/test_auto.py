@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import stats
+from scipy import sparse, stats
 
 from anymetric.auto import Auto
 from anymetric.auto.average import Judged, agreeing, votes
@@ -16,6 +16,7 @@ from anymetric.auto.jury import DecisionJury, replicate_weights
 from anymetric.auto.parts import named
 from anymetric.auto.pool import Candidate, Kitchen, Recipe
 from anymetric.auto.pooled import contrary
+from anymetric.auto.rarity import rarity
 from anymetric.auto.recipes import STRENGTHS, climbed
 from anymetric.auto.targets import FLAT, SmoothHinge, moved
 from anymetric.auto.trust import Bench
@@ -566,3 +567,53 @@ def test_training_rows_whose_labels_mean_something_else_are_contrary(sign, rng):
         one = Candidate(Recipe("", np.ones(400)), np.zeros(1), scores[:400], scores[400:])
         judged.append(Judged(one, jury.tune(one.valid)))
     assert contrary(judged, bench) == (sign < 0.0)
+
+
+@given(
+    share=st.floats(0.02, 0.98),
+    scale=st.sampled_from([-3.0, 1e-6, 1.0, 1e6]),
+    shift=st.sampled_from([0.0, -2.0, 1e3]),
+    thin=st.booleans(),
+)
+def test_rarity_depends_on_how_often_a_value_occurs_and_on_nothing_else(share, scale, shift, thin):
+    rng = np.random.default_rng(0)
+    two = rng.random(200) < share
+    two[:2] = False, True
+    X = np.column_stack([rng.normal(size=200), scale * (shift + two), rng.integers(3, size=200)])
+    X = sparse.csr_array(X) if thin else X
+    found = rarity(Linear.standardised(X), X)
+    p = two.mean()
+    np.testing.assert_allclose(found, [1.0, 0.25 / (p * (1.0 - p)), 1.0, 1.0], rtol=1e-6)
+
+
+def test_rarity_leaves_a_model_alone_that_does_not_standardise(rng):
+    X = (rng.random((50, 2)) < 0.1).astype(float)
+    assert rarity(Linear(), X).tolist() == [1.0, 1.0, 1.0]
+    assert len(rarity(Linear.standardised(X, intercept=False), X)) == 2
+
+
+def test_a_value_constant_in_training_rows_is_held_no_less_than_usual():
+    train, both = np.zeros((5, 1)), np.array([[0.0], [0.0], [0.0], [1.0]])
+    assert rarity(Linear.standardised(train), both).tolist() == [1.0, 1.0]
+
+
+def test_mixtures_hold_rare_values_back_and_others_do_not(rng):
+    X = np.column_stack([rng.normal(size=300), rng.random(300) < 0.03])
+    y = np.where(X[:, 0] + 2.0 * X[:, 1] + rng.normal(size=300) > 0.0, 1.0, -1.0)
+    data = Data(X, y)
+    train, valid = data.take(np.arange(200)), data.take(np.arange(200, 300))
+    model, loss = Linear.standardised(X), as_loss("logistic")
+    plain = Kitchen.build(model, train, valid, loss, rng, rare=False)
+    kitchen = replace(plain, rare=True)
+    for valid_rows, share in ((None, 0.0), (np.ones(100), 1.0)):
+        recipe = Recipe("alone", np.ones(200), valid_rows, share)
+        np.testing.assert_array_equal(kitchen.cook(recipe).theta, plain.cook(recipe).theta)
+    recipe = Recipe("mixture", np.ones(200), np.ones(100), 0.5)
+    theta, usual = kitchen.cook(recipe).theta, plain.cook(recipe).theta
+    assert 0.0 < theta[1] < 0.5 * usual[1]
+    # The slope of the loss is what the penalty of each column makes up for.
+    rows = np.append(np.full(200, 0.5 / 200), np.full(100, 0.5 / 100))
+    slope = WeightedLoss(model, data, loss, rows, 0.0).value_and_gradient(theta)[1]
+    p = X[:, 1].mean()
+    held = 10.0 * np.sum(rows**2) * np.array([1.0, 0.25 / (p * (1.0 - p)), 0.0])
+    np.testing.assert_allclose(slope, -held * theta, atol=1e-5)

@@ -24,6 +24,8 @@ SHORTEST = 1e-2
 class WeightedLoss:
     """``sum_i r_i loss_i / sum_i r_i + ridge/2 |theta|^2``, the intercept left free.
 
+    The ridge is one number, or one for each parameter.
+
     Examples
     --------
     >>> import numpy as np
@@ -38,7 +40,7 @@ class WeightedLoss:
     data: Data
     loss: Loss
     rows: NDArray[np.float64]
-    ridge: float
+    ridge: float | NDArray[np.float64]
 
     def value_and_gradient(self, theta: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
         """Return the objective and its gradient."""

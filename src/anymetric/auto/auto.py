@@ -89,6 +89,8 @@ class Auto:
         Whether to weight rows by the amounts that the metric reads.
     thresholds : bool
         Whether each candidate is judged at its best threshold, or at zero.
+    rare : bool
+        Whether mixtures of training and judging rows hold the weights of rare values back harder.
     strengths : tuple of float
         Ridges to try, in units of one effective row, rising: as long as a higher one is better.
 
@@ -119,6 +121,7 @@ class Auto:
     discovered: bool = True
     stakes: bool = True
     thresholds: bool = True
+    rare: bool = True
     strengths: tuple[float, ...] = STRENGTHS
 
     @property
@@ -176,7 +179,7 @@ class Auto:
         if problem.valid is problem.train and not few(problem):
             train = train.take(np.arange(0))
         loss = as_loss("squared" if problem.labels is None else "logistic")
-        kitchen = Kitchen.build(problem.model, train, valid, loss, rng)
+        kitchen = Kitchen.build(problem.model, train, valid, loss, rng, rare=self.rare)
         jury = self._jury(ledger, rng)
         return Room(ledger, kitchen, jury, self._domain(problem, kitchen), rng)
 

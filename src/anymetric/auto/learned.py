@@ -118,7 +118,7 @@ class AutoLearned(Auto):
         if problem.valid is problem.train and not few(problem):
             train = train.take(np.arange(0))
         loss = as_loss("squared" if problem.labels is None else "logistic")
-        return Kitchen.build(model, train, valid, loss, rng)
+        return Kitchen.build(model, train, valid, loss, rng, rare=self.rare)
 
     def _recipes(self, room: Room) -> Iterator[Recipe | Candidate]:
         """Yield the candidates of every family in turn."""

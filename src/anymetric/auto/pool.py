@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
 from anymetric.auto.domain import stacked
+from anymetric.auto.rarity import rarity
 from anymetric.data import Data, Floats
 from anymetric.losses import Huber, Loss, Lp
 from anymetric.models import Linear, Scorer
@@ -63,6 +65,11 @@ class Recipe:
     family: str = LINEAR
     base: Candidate | None = None
 
+    @property
+    def mixes(self) -> bool:
+        """Whether training and judging rows train together."""
+        return self.valid is not None and self.share < 1.0
+
 
 @dataclass(frozen=True, eq=False)
 class Candidate:
@@ -112,12 +119,23 @@ class Kitchen:
     both: Data
     loss: Loss
     fold: NDArray[np.intp]
+    rare: bool = True
 
     @classmethod
     def build(
-        cls, model: Linear, train: Data, valid: Data, loss: Loss, rng: np.random.Generator
+        cls,
+        model: Linear,
+        train: Data,
+        valid: Data,
+        loss: Loss,
+        rng: np.random.Generator,
+        *,
+        rare: bool = True,
     ) -> Kitchen:
-        """Stack the rows and deal the judging rows into folds, class by class."""
+        """Stack the rows and deal the judging rows into folds, class by class.
+
+        With ``rare`` mixtures hold the weights of rare values back harder.
+        """
         both = Data(
             stacked(train.X, valid.X),
             np.concatenate([train.y, valid.y]),
@@ -126,7 +144,16 @@ class Kitchen:
         order = np.lexsort((rng.random(len(valid)), valid.y))
         fold = np.empty(len(valid), dtype=np.intp)
         fold[order] = np.arange(len(valid)) % FOLDS
-        return cls(model, train, valid, both, loss, fold)
+        return cls(model, train, valid, both, loss, fold, rare)
+
+    @cached_property
+    def rarity(self) -> Floats64:
+        """By how much more each parameter is held back where rows of both samples train.
+
+        Of what is rare the few judging rows tell next to nothing, and the training rows, which
+        may mislead, would have the last word.
+        """
+        return rarity(self.model, self.both.X)
 
     @property
     def stock(self) -> Data:
@@ -136,7 +163,9 @@ class Kitchen:
     def cook(self, recipe: Recipe, theta: Floats64 | None = None) -> Candidate:
         """Train a recipe, from `theta` if given."""
         data, rows = self._served(recipe)
-        ridge = recipe.strength * concentration(rows, data.weights)
+        ridge: float | Floats64 = recipe.strength * concentration(rows, data.weights)
+        if recipe.mixes and self.rare:
+            ridge = ridge * self.rarity
         objective = WeightedLoss(self.model, data, recipe.loss or self.loss, rows, ridge)
         theta = minimise(objective, theta, tolerance=TOLERANCE)
         scores = np.asarray(self.model.scores(self.valid.X, theta), dtype=np.float64)
