@@ -20,6 +20,7 @@ from anymetric.metrics import (
     Metric,
     Rows,
 )
+from anymetric.metrics.asked import AskedMetric
 
 Floats64 = NDArray[np.float64]
 # Replicates of a very large sample are fewer: their weights must fit in memory, and it needs fewer.
@@ -219,4 +220,5 @@ def reads_features(metric: Metric) -> bool:
     >>> reads_features(as_metric(lambda y_true, y_pred, X: 0.0, greater_is_better=True))
     True
     """
-    return isinstance(metric, FunctionMetric) and "X" in (*metric.asks, *metric.takes)
+    asked = metric.inner if isinstance(metric, AskedMetric) else metric
+    return isinstance(asked, FunctionMetric) and "X" in (*asked.asks, *asked.takes)

@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from anymetric.auto.calling import HEARD, KEPT
 from anymetric.auto.choice import PLENTY
+from anymetric.auto.jury import reads_features
 from anymetric.ledger import BudgetSpent, Ledger
 from anymetric.many.jury import Told
 from anymetric.many.offsets import BEGUN
-from anymetric.metrics import BoundMetric, Classes, FunctionMetric
-from anymetric.metrics.asked import AskedMetric
+from anymetric.metrics import BoundMetric, Classes
 
 Floats64 = NDArray[np.float64]
 # Replicates of a metric that must be called for each, and how many more or fewer decisions for a
@@ -168,12 +168,9 @@ def replicated(ledger: Ledger, weights: Floats64) -> tuple[NDArray[np.intp], Bou
     n = len(problem.valid)
     rows = np.searchsorted(edges, (np.arange(n) + 0.5) / n).astype(np.intp)
     drawn = problem.valid.take(rows)
-    metric = problem.metric
-    inner = metric.inner if isinstance(metric, AskedMetric) else metric
-    reads = isinstance(inner, FunctionMetric) and "X" in (*inner.asks, *inner.takes)
-    X = drawn.X if reads else None
+    X = drawn.X if reads_features(problem.metric) else None
     try:
-        bound = metric.bind(
+        bound = problem.metric.bind(
             drawn.y, weights=drawn.weights, side=drawn.side, labels=problem.labels, X=X
         )
     except ValueError:

@@ -1,4 +1,4 @@
-"""Cuts: the four outcomes, the metric by group, and the metric by threshold or down the list."""
+"""Cuts: right and wrong, the metric by group, and the metric by threshold or down the list."""
 
 from __future__ import annotations
 
@@ -41,11 +41,53 @@ def outcomes(y: Floats, scores: Floats) -> dict[str, int]:
     }
 
 
+def counted(sample: Sample, scores: Floats) -> NDArray[np.intp]:
+    """Return how many rows of each class are called each: ``(C, C)``, the true ones down."""
+    C = len(sample.labels or ())
+    cells = C * sample.codes + sample.decisions(scores)
+    return np.asarray(np.bincount(cells, minlength=C * C).reshape(C, C))
+
+
 def confusion_of(sample: Sample) -> list[dict[str, Any]]:
-    """Return the four outcomes of every method."""
+    """Return the four outcomes of every method; of many classes, their table."""
+    if sample.many:
+        return [
+            {"name": name, "counts": counted(sample, scores)}
+            for name, scores in sample.scores.items()
+        ]
     return [
         {"name": name, **outcomes(sample.data.y, scores)} for name, scores in sample.scores.items()
     ]
+
+
+def classes_of(sample: Sample) -> list[dict[str, Any]]:
+    """Return recall, precision and F-measure of each class, for every method."""
+    if not sample.many or sample.labels is None:
+        return []
+    return [
+        {"class": str(label), "method": name, **one}
+        for name, scores in sample.scores.items()
+        for label, one in zip(sample.labels, by_class(counted(sample, scores)), strict=True)
+    ]
+
+
+def by_class(counts: NDArray[np.intp]) -> list[dict[str, Any]]:
+    """Return what a confusion matrix says of each class; NaN where nobody could be counted.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> first, second = by_class(np.array([[3, 1], [0, 4]]))
+    >>> first["n"], first["recall"], first["precision"], second["precision"]
+    (4, 0.75, 1.0, 0.8)
+    """
+    right, true, called = np.diag(counts), counts.sum(axis=1), counts.sum(axis=0)
+    with np.errstate(invalid="ignore"):
+        recall, precision = right / true, right / called
+        f1 = 2.0 * right / (true + called)
+        error = np.sqrt(recall * (1.0 - recall) / true)
+    columns = {"n": true, "recall": recall, "error": error, "precision": precision, "f1": f1}
+    return [{name: column[k].item() for name, column in columns.items()} for k in range(len(true))]
 
 
 def rates(counts: dict[str, int]) -> dict[str, float]:
@@ -110,13 +152,18 @@ def in_group(sample: Sample, decides: bool, rng: np.random.Generator) -> list[di
             pass
     rows = []
     for k, (name, scores) in enumerate(sample.scores.items()):
-        known = rates(outcomes(sample.data.y, scores)) if decides else {}
+        if sample.many:
+            known = {"right": float(np.mean(sample.decisions(scores) == sample.codes))}
+        else:
+            known = rates(outcomes(sample.data.y, scores)) if decides else {}
         rows.append({"method": name, "value": values[k], "error": errors[k], **known})
     return rows
 
 
 def curves_of(sample: Sample, decides: bool) -> dict[str, Any]:
     """Return what changes with the share of rows flagged, taken or covered, method by method."""
+    if sample.many:  # no single threshold decides
+        return {}
     if sample.labels is None:
         kind, make = "errors", covered
     elif sample.metric.decides and decides:

@@ -52,7 +52,10 @@ def sample_of(sample: Sample, rows: str, decides: bool) -> dict[str, Any]:
     """Return what there is to say of the rows."""
     known: dict[str, Any] = {"rows": rows, "n": len(sample.data), "decides": decides}
     known["kind"] = "regression" if sample.labels is None else "classes" if decides else "ranking"
-    if sample.labels is not None:
+    if sample.many and sample.labels is not None:
+        known["kind"], known["labels"] = "many", [str(label) for label in sample.labels]
+        known["counts"] = np.bincount(sample.codes, minlength=len(sample.labels))
+    elif sample.labels is not None:
         known["labels"] = [str(label) for label in sample.labels]
         known["positives"] = int(np.sum(sample.data.y > 0.0))
     return known
@@ -61,21 +64,31 @@ def sample_of(sample: Sample, rows: str, decides: bool) -> dict[str, Any]:
 def coefficients_of(
     estimator: Any, sample: Sample, names: Sequence[str] | None
 ) -> list[dict[str, Any]]:
-    """Return the features that move the scores most, each over its own spread in these rows."""
+    """Return the features that move the scores most, each over its own spread in these rows.
+
+    Of many classes each has an effect of its own, beside the mean of all.
+    """
     model = last_step(estimator)
     if not hasattr(model, "coef_"):
         return []
-    weights = np.ravel(model.coef_)
+    weights = np.atleast_2d(model.coef_)  # (1 or C, d)
     if names is None and isinstance(estimator, Pipeline) and len(estimator) > 1:
         names = list(estimator[:-1].get_feature_names_out())
     if names is None:
-        names = getattr(model, "feature_names_in_", [f"x{j}" for j in range(len(weights))])
-    effects = weights * deviations(sample.data.X)
-    order = np.argsort(-np.abs(effects), kind="stable")[:MOST_FEATURES]
+        names = getattr(model, "feature_names_in_", [f"x{j}" for j in range(weights.shape[1])])
+    # What moves the scores of all classes alike decides nothing between them.
+    moved = weights - weights.mean(axis=0) if sample.many else weights
+    effects = moved * deviations(sample.data.X)
+    size = np.abs(effects).max(axis=0)
+    order = [j for j in np.argsort(-size, kind="stable")[:MOST_FEATURES] if size[j] != 0.0]
+    if sample.many:
+        return [
+            {"name": str(names[j]), "effects": effects[:, j], "weights": weights[:, j]}
+            for j in order
+        ]
     return [
-        {"name": str(names[j]), "effect": float(effects[j]), "weight": float(weights[j])}
+        {"name": str(names[j]), "effect": float(effects[0, j]), "weight": float(weights[0, j])}
         for j in order
-        if effects[j] != 0.0
     ]
 
 

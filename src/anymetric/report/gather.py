@@ -10,7 +10,7 @@ import numpy as np
 
 from anymetric.metrics import MetricError
 from anymetric.report.course import course_of
-from anymetric.report.cuts import confusion_of, curves_of, groups_of
+from anymetric.report.cuts import classes_of, confusion_of, curves_of, groups_of
 from anymetric.report.facts import coefficients_of, described, made_by, sample_of
 from anymetric.report.run import Run
 from anymetric.report.sample import OURS, Sample, last_step, unpacked
@@ -98,6 +98,7 @@ def gather(
         course=course_of(final, list(diagnosis.get("slopes", {})), label),
         worth=worth_of(final, sample, calls),
         confusion=confusion_of(sample) if decides else [],
+        classes=classes_of(sample),
         groups=groups_of(sample, decides, calls.get("groups", "groups"), rng),
         curves=curves_of(sample, decides),
         diagnosis=relabelled(diagnosis, label),

@@ -20,6 +20,7 @@ SECTIONS: tuple[Section, ...] = (
     sections.result,
     sections.groups,
     sections.curves,
+    sections.classes,
     sections.confusion,
     story.course,
     story.worth,
@@ -29,7 +30,17 @@ SECTIONS: tuple[Section, ...] = (
     story.again,
 )
 # What the charts read.
-DRAWN = ("metric", "sample", "methods", "groups", "curves", "course", "worth", "coefficients")
+DRAWN = (
+    "metric",
+    "sample",
+    "methods",
+    "groups",
+    "curves",
+    "classes",
+    "course",
+    "worth",
+    "coefficients",
+)
 
 
 def page(run: Run) -> str:

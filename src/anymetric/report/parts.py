@@ -52,6 +52,16 @@ def choices(name: str, label: str, options: list[tuple[str, str]], chosen: int =
     return tag("label", f"{label} ", tag("select", *listed, data_choice=name))
 
 
+def decides(run: Run) -> bool:
+    """Whether each row is given a class, which a threshold or offsets may tune."""
+    return run.sample.get("kind") in ("classes", "many")
+
+
+def tuning(run: Run) -> str:
+    """Return what a plain model can be tuned by."""
+    return "offsets" if run.sample.get("kind") == "many" else "threshold"
+
+
 def better(run: Run) -> str:
     """Return which way is better."""
     return "higher is better" if run.metric.get("greater_is_better", True) else "lower is better"

@@ -39,7 +39,10 @@ class Run:
     worth : dict
         What each slice counted for, and in words.
     confusion : list of dict
-        The four outcomes of each method; empty if the model decides nothing.
+        The four outcomes of each method, or the table of many classes; empty if the model
+        decides nothing.
+    classes : list of dict
+        Recall, precision and F-measure of each of many classes, for each method.
     groups, curves : dict
         The metric by group, and by threshold or down the list; empty where neither is there.
     diagnosis : dict
@@ -68,6 +71,7 @@ class Run:
     course: dict[str, Any] = field(default_factory=dict)
     worth: dict[str, Any] = field(default_factory=dict)
     confusion: list[dict[str, Any]] = field(default_factory=list)
+    classes: list[dict[str, Any]] = field(default_factory=list)
     groups: dict[str, Any] = field(default_factory=dict)
     curves: dict[str, Any] = field(default_factory=dict)
     diagnosis: dict[str, Any] = field(default_factory=dict)

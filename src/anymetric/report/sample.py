@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -17,7 +17,15 @@ from anymetric.auto.jury import bind_replicate, reads_features, replicate_weight
 from anymetric.data import Data
 from anymetric.estimators._columns import side_columns
 from anymetric.estimators._rows import as_matrix
-from anymetric.metrics import BoundMetric, FunctionMetric, Metric, MetricError, ScorerMetric
+from anymetric.metrics import (
+    BoundMetric,
+    Classes,
+    FunctionMetric,
+    Metric,
+    MetricError,
+    ScorerMetric,
+)
+from anymetric.metrics.asked import AskedMetric
 
 Floats = NDArray[np.float64]
 OURS = "anymetric"
@@ -35,9 +43,9 @@ class Sample:
     ----------
     metric : Metric
     data : Data
-    labels : (negative, positive) or None
+    labels : (negative, positive), Classes or None
         None for regression.
-    scores : dict from method to array of shape (n,)
+    scores : dict from method to array of shape (n,), or (n, C) for many classes
 
     Examples
     --------
@@ -52,7 +60,7 @@ class Sample:
 
     metric: Metric
     data: Data
-    labels: tuple[Any, Any] | None
+    labels: Sequence[Any] | None
     scores: Mapping[str, Floats] = field(repr=False)
 
     @classmethod
@@ -64,8 +72,13 @@ class Sample:
         features = ours._checked(features)
         columns = side_columns(features, side, groups=groups)  # type: ignore[no-untyped-call]
         data = Data(as_matrix(features), ours._encode_valid(np.asarray(y)), side=columns)  # type: ignore[no-untyped-call]
-        scores = {name: scored(model, X, groups) for name, model in models.items()}
-        return cls(ours.metric_, data, ours._labels(), scores)
+        labels = ours._labels()
+        if isinstance(labels, Classes):
+            check_exclusive(labels)
+            scores = {name: scored_classes(model, X, labels) for name, model in models.items()}
+        else:
+            scores = {name: scored(model, X, groups) for name, model in models.items()}
+        return cls(ours.metric_, data, labels, scores)
 
     @property
     def names(self) -> list[str]:
@@ -74,13 +87,27 @@ class Sample:
 
     @cached_property
     def matrix(self) -> Floats:
-        """All scores, ``(n, m)``."""
-        return np.stack(list(self.scores.values()), axis=1)
+        """All scores, ``(n, m)``; of many classes, ``(n C, m)``."""
+        return np.stack([scores.reshape(-1) for scores in self.scores.values()], axis=1)
+
+    @property
+    def many(self) -> bool:
+        """Whether there are more than two classes."""
+        return isinstance(self.labels, Classes)
 
     @property
     def called(self) -> bool:
         """Whether the metric is a function of the user's, asked one score vector at a time."""
-        return isinstance(self.metric, FunctionMetric | ScorerMetric)
+        return isinstance(self.metric, FunctionMetric | ScorerMetric | AskedMetric)
+
+    @cached_property
+    def codes(self) -> NDArray[np.intp]:
+        """Each row's place among the labels."""
+        return (self.data.y if self.many else self.data.y > 0.0).astype(np.intp)
+
+    def decisions(self, scores: Floats) -> NDArray[np.intp]:
+        """Return which label, by its place, scores decide for."""
+        return np.argmax(scores, axis=1) if self.many else (scores > 0.0).astype(np.intp)
 
     @cached_property
     def bound(self) -> BoundMetric:
@@ -111,7 +138,8 @@ class Sample:
             pair = bind_replicate(self.metric, data, weights, self.called, self.labels)
             if pair is not None:
                 rows, bound = pair
-                kept.append(answers(bound, self.matrix if rows is None else self.matrix[rows]))
+                scores = self.matrix if rows is None else self.take(rows).matrix
+                kept.append(answers(bound, scores))
             if time.perf_counter() - began > SECONDS:
                 break
         values = np.array(kept).reshape(-1, len(self.scores))
@@ -133,9 +161,10 @@ class Sample:
         return Data(self.data.X, self.data.y, self.data.weights, side)
 
 
-def bound_to(metric: Metric, data: Data, labels: tuple[Any, Any] | None) -> BoundMetric:
+def bound_to(metric: Metric, data: Data, labels: Sequence[Any] | None) -> BoundMetric:
     """Bind the metric to rows; X goes along only where it is read."""
-    X = data.X if reads_features(metric) or isinstance(metric, ScorerMetric) else None
+    asked = metric.inner if isinstance(metric, AskedMetric) else metric
+    X = data.X if reads_features(metric) or isinstance(asked, ScorerMetric) else None
     return metric.bind(data.y, weights=data.weights, side=data.side, labels=labels, X=X)
 
 
@@ -180,3 +209,43 @@ def scored(model: Any, X: Any, groups: Any = None) -> Floats:
     else:
         scores = model.predict(X)
     return np.asarray(scores, dtype=np.float64).ravel()
+
+
+def scored_classes(model: Any, X: Any, classes: Classes) -> Floats:
+    """Return a fitted model's scores ``(n, C)``; the highest of a row decides.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> three = Classes(("a", "b", "c"))
+    >>> model = GaussianNB().fit([[0.0], [1.0], [5.0], [6.0], [9.0], [9.5]], list("aabbcc"))
+    >>> np.argmax(scored_classes(model, [[5.5], [0.1]], three), axis=1).tolist()
+    [1, 0]
+    """
+    known = getattr(model, "classes_", ())
+    if list(known) != list(classes.names):
+        raise ValueError(
+            f"{type(last_step(model)).__name__} knows the classes {list(known)}; the model of the "
+            f"page knows {list(classes.names)}: train both on rows of the same classes."
+        )
+    if hasattr(model, "decision_function"):
+        return np.asarray(model.decision_function(X), dtype=np.float64)
+    if hasattr(model, "predict_proba"):
+        share = np.asarray(model.predict_proba(X), dtype=np.float64)
+        return np.asarray(np.log(np.maximum(share, np.finfo(float).tiny)))
+    return np.asarray(np.asarray(model.predict(X))[:, np.newaxis] == known, dtype=np.float64)
+
+
+def check_exclusive(classes: Classes) -> None:
+    """Refuse sets of labels: a page shows one class a row.
+
+    Examples
+    --------
+    >>> check_exclusive(Classes(("a", "b", "c")))
+    """
+    if not classes.exclusive:
+        raise ValueError(
+            f"A page shows rows of one class each; these have sets of {len(classes)} labels. Take "
+            "`score`, `diagnose` and the displays."
+        )

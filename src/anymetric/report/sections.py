@@ -6,9 +6,14 @@ from typing import Any
 
 from anymetric.report import words
 from anymetric.report.markup import Markup, coded, joined, number, table, tag, with_error
-from anymetric.report.parts import EMPTY, better, chart, choices, folded, section, toggles
+from anymetric.report.parts import EMPTY, better, chart, choices, decides, folded, section, toggles
 from anymetric.report.run import Run
 from anymetric.report.worth import percent
+
+# Classes whose matrices stand side by side, and more than which no matrix shows.
+FEW_CLASSES, MOST_CLASSES = 4, 20
+# Mistakes that are listed instead; classes that a line names.
+MOST_MISTAKES, MOST_NAMED = 20, 8
 
 
 def hero(run: Run) -> Markup:
@@ -17,7 +22,7 @@ def hero(run: Run) -> Markup:
     verdict = run.diagnosis.get("verdict")
     badge = EMPTY
     # Elsewhere there is no threshold that a plain model could be tuned by.
-    if verdict and sample.get("kind") == "classes":
+    if verdict and decides(run):
         said = tag("strong", verdict.replace("_", " ").lower())
         badge = tag("p", said, " ", run.diagnosis["says"], class_=f"verdict {verdict.lower()}")
     shown = tag("span", number(ours.get("value"), ours.get("error")), class_="big")
@@ -45,6 +50,8 @@ def asked(run: Run) -> Markup:
     if "positives" in sample:
         share = percent(sample["positives"] / max(sample["n"], 1))
         rows += f"; {share} of them are {sample['labels'][1]}"
+    if "counts" in sample:
+        rows += f"; {len(sample['labels'])} classes: {shares(sample)}"
     pairs.append(("judged here on", rows))
     if run.course.get("validation"):
         pairs.append(("in training", run.course["validation"]))
@@ -52,6 +59,19 @@ def asked(run: Run) -> Markup:
     return section(
         "asked", "What was asked", tag("dl", *listed), lead=coded(run.metric.get("says", ""))
     )
+
+
+def shares(sample: dict[str, Any]) -> str:
+    """Return the largest classes with their shares of the rows.
+
+    Examples
+    --------
+    >>> shares({"n": 10, "labels": ["a", "b", "c"], "counts": [2, 5, 3]})
+    'b 50 %, c 30 %, a 20 %'
+    """
+    pairs = sorted(zip(sample["counts"], sample["labels"], strict=True), key=lambda p: -p[0])
+    shown = [f"{label} {percent(n / max(sample['n'], 1))}" for n, label in pairs[:MOST_NAMED]]
+    return ", ".join([*shown, "..."] if len(pairs) > MOST_NAMED else shown)
 
 
 def plainly(value: Any) -> str:
@@ -110,7 +130,7 @@ def groups(run: Run) -> Markup:
     name, found = run.metric["name"], run.groups["rows"]
     options = [("value", name)] if run.groups.get("measured") else []
     keys = [("selected", "share flagged"), ("recall", "recall"), ("fallout", "false-positive rate")]
-    keys.append(("precision", "precision"))
+    keys += [("precision", "precision"), ("right", "share right")]
     options += [(key, shown) for key, shown in keys if key in found[0]]
     if not options:
         return EMPTY
@@ -167,20 +187,73 @@ def curves(run: Run) -> Markup:
     return section("curves", title, toggles(run), control, chart("curves", title), lead=lead)
 
 
-def confusion(run: Run) -> Markup:
-    """Return the four outcomes of each method, side by side."""
-    if not run.confusion:
+def classes(run: Run) -> Markup:
+    """Return recall, precision and F-measure of each of many classes."""
+    if not run.classes:
         return EMPTY
-    no, yes = run.sample["labels"]
-    cards = [matrix(k, one, no, yes) for k, one in enumerate(run.confusion)]
-    lead = "Rows by what they are and what the model calls them, at its own threshold."
+    options = [("recall", "recall"), ("precision", "precision"), ("f1", "F1")]
+    rows = [
+        [
+            row["class"],
+            row["method"],
+            f"{row['n']:,}",
+            with_error(row["recall"], row["error"]),
+            number(row["precision"]),
+            number(row["f1"]),
+        ]
+        for row in run.classes
+    ]
+    head = ["class", "method", "rows", "recall", "precision", "F1"]
+    caption = "Bars are standard errors of the recall: thick ones one, thin ones two."
     return section(
-        "confusion", "Right and wrong", toggles(run), tag("div", *cards, class_="cards"), lead=lead
+        "classes",
+        "Class by class",
+        toggles(run),
+        tag("div", choices("rate", "Show", options), class_="choices"),
+        chart("classes", "Every method in every class", caption),
+        folded("The numbers", table(head, rows)),
+        lead="Recall: the share of a class's rows that are called so.",
     )
 
 
-def matrix(k: int, one: dict[str, Any], no: str, yes: str) -> Markup:
-    """Return a method's confusion matrix, each cell shaded by its share of its row."""
+def confusion(run: Run) -> Markup:
+    """Return right and wrong of each method, side by side."""
+    if not run.confusion:
+        return EMPTY
+    labels = run.sample["labels"]
+    show = matrix if len(labels) <= MOST_CLASSES else mistakes
+    cards = [card(k, one["name"], show(counts(one), labels)) for k, one in enumerate(run.confusion)]
+    where = ", at its own threshold" if len(labels) == 2 else ""
+    lead = f"Rows by what they are and what the model calls them{where}."
+    many = ("" if len(labels) == 2 else " many") + ("" if len(labels) <= FEW_CLASSES else " broad")
+    return section(
+        "confusion",
+        "Right and wrong",
+        toggles(run),
+        tag("div", *cards, class_=f"cards{many}"),
+        lead=lead,
+    )
+
+
+def counts(one: dict[str, Any]) -> list[list[int]]:
+    """Return a method's outcomes as a table, the true classes down.
+
+    Examples
+    --------
+    >>> counts({"tp": 1, "fn": 2, "fp": 3, "tn": 4})
+    [[4, 3], [2, 1]]
+    """
+    return one.get("counts") or [[one["tn"], one["fp"]], [one["fn"], one["tp"]]]
+
+
+def card(k: int, name: str, inside: Markup) -> Markup:
+    """Return what there is to show of one method."""
+    dot = tag("span", class_="dot", style=f"background: var(--m{k % 10})")
+    return tag("div", tag("h3", dot, name), inside, class_="card", data_of=k)
+
+
+def matrix(counts: list[list[int]], labels: list[str]) -> Markup:
+    """Return a confusion matrix, each cell shaded by its share of its row."""
 
     def cell(part: int, whole: int, right: bool) -> Markup:
         share = part / whole if whole else 0.0
@@ -188,17 +261,29 @@ def matrix(k: int, one: dict[str, Any], no: str, yes: str) -> Markup:
         kind = "right" if right else "wrong"
         return tag("td", f"{part:,}", words_, class_=kind, style=f"--share: {share:.3f}")
 
-    tp, fn, fp, tn = (one[key] for key in ("tp", "fn", "fp", "tn"))
-    head = tag("tr", tag("th"), tag("th", f"called {no}"), tag("th", f"called {yes}"))
+    head = tag("tr", tag("th"), *(tag("th", f"called {label}") for label in labels))
     rows = [
-        tag("tr", tag("th", f"is {no}"), cell(tn, tn + fp, True), cell(fp, tn + fp, False)),
-        tag("tr", tag("th", f"is {yes}"), cell(fn, tp + fn, False), cell(tp, tp + fn, True)),
+        tag(
+            "tr",
+            tag("th", f"is {label}"),
+            *(cell(part, sum(row), i == j) for j, part in enumerate(row)),
+        )
+        for i, (label, row) in enumerate(zip(labels, counts, strict=True))
     ]
-    dot = tag("span", class_="dot", style=f"background: var(--m{k % 10})")
-    return tag(
-        "div",
-        tag("h3", dot, one["name"]),
-        tag("table", head, *rows, class_="matrix"),
-        class_="card",
-        data_of=k,
-    )
+    shown = tag("table", head, *rows, class_="matrix")
+    return shown if len(labels) <= FEW_CLASSES else tag("div", shown, class_="wide")
+
+
+def mistakes(counts: list[list[int]], labels: list[str]) -> Markup:
+    """Return what is most often called something else: a matrix would be too large."""
+    cells = [
+        (part, sum(row), i, j)
+        for i, row in enumerate(counts)
+        for j, part in enumerate(row)
+        if i != j and part
+    ]
+    rows = [
+        [labels[i], labels[j], f"{part:,}", percent(part / whole)]
+        for part, whole, i, j in sorted(cells, key=lambda c: (-c[0], c[2:]))[:MOST_MISTAKES]
+    ]
+    return table(["is", "called", "rows", "of its class"], rows)

@@ -7,7 +7,7 @@ from typing import Any
 from anymetric.diagnosis import COLLINEAR
 from anymetric.report import words
 from anymetric.report.markup import Markup, coded, joined, number, table, tag, with_error
-from anymetric.report.parts import EMPTY, chart, choices, folded, section, toggles
+from anymetric.report.parts import EMPTY, chart, choices, decides, folded, section, toggles, tuning
 from anymetric.report.run import Run
 from anymetric.report.worth import percent
 
@@ -19,7 +19,7 @@ def course(run: Run) -> Markup:
         return EMPTY
     names = run.course["surrogates"]
     candidates = run.course["kind"] == "candidates"
-    parts = [chart("course", "The metric by turn", course_caption(candidates))]
+    parts = [chart("course", "The metric by turn", course_caption(candidates, tuning(run)))]
     if len(names) > 1:
         options = [(str(k), name) for k, name in enumerate(names)]
         pair = furthest(turns, len(names))
@@ -40,11 +40,11 @@ def course(run: Run) -> Markup:
     return section("run", "The run", *parts, lead=calls)
 
 
-def course_caption(candidates: bool) -> str:
+def course_caption(candidates: bool, tuned: str) -> str:
     """Say what the chart of the run shows."""
     if candidates:
         return (
-            "Each dot is a candidate at its best threshold, on the rows that judged; the larger, "
+            f"Each dot is a candidate at its best {tuned}, on the rows that judged; the larger, "
             "the more votes it got. The line is the best so far; the rule is the model."
         )
     return "Each dot is a turn, on the rows that judged; the line is the best so far."
@@ -125,6 +125,8 @@ def coefficients(run: Run) -> Markup:
     """Return the features that move the scores most."""
     if not run.coefficients:
         return EMPTY
+    if run.sample.get("kind") == "many":
+        return coefficients_by_class(run)
     rows = [[one["name"], number(one["effect"]), number(one["weight"])] for one in run.coefficients]
     lead = "How far one standard deviation of a feature moves the score: the strongest first."
     return section(
@@ -132,6 +134,25 @@ def coefficients(run: Run) -> Markup:
         "What the model looks at",
         chart("coefficients", "Effects of the features"),
         folded("The numbers", table(["feature", "effect", "coefficient"], rows)),
+        lead=lead,
+    )
+
+
+def coefficients_by_class(run: Run) -> Markup:
+    """Return the features that move the scores of many classes most, class by class."""
+    labels = run.sample["labels"]
+    options = [(str(k), label) for k, label in enumerate(labels)]
+    rows = [[one["name"], *map(number, one["effects"])] for one in run.coefficients]
+    lead = (
+        "How far one standard deviation of a feature moves the score of a class, beside the mean "
+        "of all classes: the strongest first."
+    )
+    return section(
+        "coefficients",
+        "What the model looks at",
+        tag("div", choices("class", "Class", options), class_="choices"),
+        chart("coefficients", "Effects of the features"),
+        folded("The numbers", table(["feature", *labels], rows)),
         lead=lead,
     )
 
@@ -174,7 +195,7 @@ def diagnosis(run: Run) -> Markup:
         "Diagnosis",
         tag("p", *(f"{line} " for line in lines if line)),
         folded("How the cost changes with each surrogate", slopes),
-        lead=found["says"] if run.sample.get("kind") == "classes" else "",
+        lead=found["says"] if decides(run) else "",
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from anymetric.report.markup import number, with_error
+from anymetric.report.parts import decides, tuning
 from anymetric.report.run import Run
 
 # A difference of fewer standard errors than this is none.
@@ -92,6 +93,6 @@ def trust(run: Run) -> str:
     found = run.diagnosis
     if found.get("gain") is None:
         return ""
-    plain = "model at its best threshold" if run.sample.get("kind") == "classes" else "candidate"
+    plain = f"model at its best {tuning(run)}" if decides(run) else "candidate"
     gain = with_error(found["gain"], found["gain_error"])
     return f"On the rows that judged, the cost fell by {gain} beside the plain {plain}."

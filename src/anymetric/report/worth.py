@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +15,9 @@ from anymetric.report.sample import Sample
 NOTHING = 0.02
 # How far from its number, or from an even part, a slice's weight must be to be worth a word.
 MUCH = 1.5
-SLICE = re.compile(r"[^\[]+\[class=([+-]1)(?:, groups=(.*?))?(?:, source=(.*))?\]", re.DOTALL)
+SLICE = r"[^\[]+\[class=({})(?:, groups=(.*?))?(?:, source=(.*))?\]"
+# The classes as slices name them, where there are two.
+SIGNS = ("-1", "+1")
 JUDGES = "validation rows"
 TURNS = "The rows that judged trained too, never for a model that they judged,"
 
@@ -27,40 +29,46 @@ class Slice:
     Examples
     --------
     >>> one = Slice.read("logistic[class=+1, groups=F, source=B]", 0.25)
-    >>> one.sign, one.parts
-    ('+1', {'groups': 'F', 'source': 'B'})
+    >>> one.code, one.parts
+    (1, {'groups': 'F', 'source': 'B'})
+    >>> Slice.read("softmax[class=bee]", 0.5, ("ant", "bee", "cat")).code
+    1
     >>> Slice.read("lp(2)[all]", 1.0).parts
     {}
     """
 
     name: str
     share: float
-    sign: str | None
+    code: int | None
     parts: dict[str, str]
 
     @classmethod
-    def read(cls, name: str, share: float) -> Slice:
-        """Take the name apart."""
-        match = SLICE.fullmatch(name)
+    def read(cls, name: str, share: float, labels: Sequence[Any] | None = None) -> Slice:
+        """Take the name apart; the labels tell the classes where there are more than two."""
+        classes = SIGNS if labels is None or len(labels) < 3 else [str(label) for label in labels]
+        # Of two labels that both fit, the longer is meant.
+        each = sorted(map(re.escape, classes), key=len, reverse=True)
+        match = re.fullmatch(SLICE.format("|".join(each)), name, re.DOTALL)
         if match is None:
             return cls(name, share, None, {})
         parts = {"groups": match[2], "source": match[3]}
-        return cls(name, share, match[1], {k: v for k, v in parts.items() if v is not None})
+        known = {k: v for k, v in parts.items() if v is not None}
+        return cls(name, share, list(classes).index(match[1]), known)
 
     def label(self, sample: Sample, names: Mapping[str, str]) -> str:
         """Return the slice as the user would call it."""
-        if self.sign is None or sample.labels is None:
+        if self.code is None or sample.labels is None:
             return "rows that judge" if self.name == JUDGES else self.name
         target = names.get("target", "class")
-        words = [f"{target} = {sample.labels[self.sign == '+1']}"]
+        words = [f"{target} = {sample.labels[self.code]}"]
         words += [f"{names.get(key, key.rstrip('s'))} = {v}" for key, v in self.parts.items()]
         return ", ".join(words)
 
     def rows(self, sample: Sample) -> float | None:
         """Return the slice's part of the sample's rows; None if they do not tell."""
-        if self.sign is None or "source" in self.parts:
+        if self.code is None or "source" in self.parts:
             return None
-        chosen = (sample.data.y > 0.0) == (self.sign == "+1")
+        chosen = sample.codes == self.code
         if "groups" in self.parts:
             if "groups" not in sample.data.side:
                 return None
@@ -70,7 +78,7 @@ class Slice:
 
 def labels(names: Sequence[str], sample: Sample, called: Mapping[str, str]) -> list[str]:
     """Return what the user would call each surrogate; their own names if two would be alike."""
-    shown = [Slice.read(name, 0.0).label(sample, called) for name in names]
+    shown = [Slice.read(name, 0.0, sample.labels).label(sample, called) for name in names]
     return shown if len(set(shown)) == len(names) else list(names)
 
 
@@ -87,12 +95,13 @@ def worth_of(model: Any, sample: Sample, names: Mapping[str, str]) -> dict[str, 
     weights = getattr(model, "weights_", None)
     if not weights:
         return {}
-    slices = [Slice.read(name, float(share)) for name, share in weights.items()]
+    slices = [Slice.read(name, float(share), sample.labels) for name, share in weights.items()]
     shown = [
         {"name": s.name, "label": label, "share": s.share, "rows": s.rows(sample)}
         for s, label in zip(slices, labels(list(weights), sample, names), strict=True)
     ]
-    return {"slices": shown, "says": [*marginals(slices, names), *sentences(shown)][:8]}
+    told = sentences(shown, {s.name for s in slices if s.code is not None})
+    return {"slices": shown, "says": [*marginals(slices, names), *told][:8]}
 
 
 def marginals(slices: list[Slice], names: Mapping[str, str]) -> list[str]:
@@ -112,8 +121,11 @@ def marginals(slices: list[Slice], names: Mapping[str, str]) -> list[str]:
     return said
 
 
-def sentences(shown: list[dict[str, Any]]) -> list[str]:
-    """Say of each slice what it held, the heaviest first; of sources `marginals` has spoken."""
+def sentences(shown: list[dict[str, Any]], classes: Collection[str]) -> list[str]:
+    """Say of each slice what it held, the heaviest first; of sources `marginals` has spoken.
+
+    `classes` are the names of the slices of a class.
+    """
     said = []
     for one in sorted(shown, key=lambda s: -s["share"]):
         share = f"{percent(one['share'])} of the weight"
@@ -125,7 +137,7 @@ def sentences(shown: list[dict[str, Any]]) -> list[str]:
             said.append(
                 f"Rows with {one['label']} are {number} of the rows and hold {share}: {ratio}."
             )
-        elif not SLICE.fullmatch(one["name"]) and one["share"] >= NOTHING:
+        elif one["name"] not in classes and one["share"] >= NOTHING:
             said.append(f"{one['label']} holds {share}.")
     return said
 

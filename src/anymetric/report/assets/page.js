@@ -30,13 +30,45 @@
   // No line of a tip is wider than half of a phone.
   const tip = (lines) => ({ title: (d) => lines(d).filter(Boolean).join("\n"), fontSize: 12.5, lineHeight: 1.3, stroke: "var(--soft)", lineWidth: innerWidth < 700 ? 13 : 30, textOverflow: "ellipsis-middle", maxRadius: 60 });
 
-  const bars = (rows, value, error, stroke, dy = 0) => {
+  const bars = (rows, value, error, stroke, dy = 0, [low, high] = [-Infinity, Infinity]) => {
     const known = rows.filter((r) => there(value(r)) && there(error(r)));
     const bar = (times, strokeWidth) => Plot.ruleY(known, {
-      x1: (r) => value(r) - times * error(r), x2: (r) => value(r) + times * error(r), y: "name",
+      x1: (r) => Math.max(low, value(r) - times * error(r)), x2: (r) => Math.min(high, value(r) + times * error(r)), y: "name",
       stroke, strokeWidth, dy, strokeLinecap: "round",
     });
     return [bar(2, 1.2), bar(1, 3.5)];
+  };
+
+  // A row for each of the names, a dot for each method; what is sure has a bar for its error.
+  const dots = (width, every, names, choice, sure, range) => {
+    const key = chosen(choice);
+    const label = document.querySelector(`[data-choice="${choice}"]`).selectedOptions[0].textContent;
+    const rows = every.filter((r) => seen(r.method));
+    const methods = shown();
+    const { room, axis, ticks } = named(names, width);
+    const step = 7;
+    const known = rows.filter((r) => there(r[key]));
+    const marks = methods.flatMap((m, i) => {
+      const dy = (i - (methods.length - 1) / 2) * step;
+      const own = known.filter((r) => r.method === m.name);
+      return [
+        ...(key === sure ? bars(own, (r) => r[key], (r) => r.error, colour(m.k), dy, range) : []),
+        Plot.dot(own, { x: key, y: "name", r: m.ours ? 5 : 4, fill: colour(m.k), dy }),
+      ];
+    });
+    return Plot.plot(base(width, {
+      marginLeft: room, height: 62 + names.length * Math.max(24, step * methods.length + 12),
+      x: { label, grid: true, ticks, nice: true, labelAnchor: "center", labelArrow: "none" },
+      y: { domain: names, axis: null },
+      marks: [
+        Plot.axisY(axis),
+        names.length > 1 ? Plot.ruleY(names, { y: (d) => d, strokeOpacity: 0.06 }) : null,
+        ...marks,
+        Plot.tip(known, Plot.pointer({ x: key, y: "name", ...tip((r) => [
+          `${r.name} (${d3.format(",")(r.n)} rows)`, r.method,
+          `${label} ${num(r[key])}${key === sure && there(r.error) ? ` ± ${num(r.error)}` : ""}`]) })),
+      ],
+    }));
   };
 
   const draw = {
@@ -77,35 +109,12 @@
     },
 
     groups(width) {
-      const key = chosen("measure");
-      const label = document.querySelector('[data-choice="measure"]').selectedOptions[0].textContent;
-      const rows = run.groups.rows.filter((r) => seen(r.method)).map((r) => ({ ...r, name: r.group }));
-      const names = d3.groupSort(rows, (v) => -v[0].n, (d) => d.group);
-      const methods = shown();
-      const { room, axis, ticks } = named(names, width);
-      const step = 7;
-      const known = rows.filter((r) => there(r[key]));
-      const marks = methods.flatMap((m, i) => {
-        const dy = (i - (methods.length - 1) / 2) * step;
-        const own = known.filter((r) => r.method === m.name);
-        return [
-          ...(key === "value" ? bars(own, (r) => r.value, (r) => r.error, colour(m.k), dy) : []),
-          Plot.dot(own, { x: key, y: "name", r: m.ours ? 5 : 4, fill: colour(m.k), dy }),
-        ];
-      });
-      return Plot.plot(base(width, {
-        marginLeft: room, height: 62 + names.length * Math.max(24, step * methods.length + 12),
-        x: { label, grid: true, ticks, nice: true, labelAnchor: "center", labelArrow: "none" },
-        y: { domain: names, axis: null },
-        marks: [
-          Plot.axisY(axis),
-          names.length > 1 ? Plot.ruleY(names, { y: (d) => d, strokeOpacity: 0.06 }) : null,
-          ...marks,
-          Plot.tip(known, Plot.pointer({ x: key, y: "name", ...tip((r) => [
-            `${r.group} (${d3.format(",")(r.n)} rows)`, r.method,
-            `${label} ${num(r[key])}${key === "value" && there(r.error) ? ` ± ${num(r.error)}` : ""}`]) })),
-        ],
-      }));
+      const rows = run.groups.rows.map((r) => ({ ...r, name: r.group }));
+      return dots(width, rows, d3.groupSort(rows, (v) => -v[0].n, (d) => d.name), "measure", "value");
+    },
+
+    classes(width) {
+      return dots(width, run.classes.map((r) => ({ ...r, name: r.class })), run.sample.labels, "rate", "recall", [0, 1]);
     },
 
     curves(width) {
@@ -239,12 +248,15 @@
     },
 
     coefficients(width) {
-      const rows = run.coefficients.map((c, k) => ({ ...c, k: String(k) }));
+      const many = run.sample.kind === "many";
+      const own = +chosen("class");
+      const found = many ? run.coefficients.map((c) => ({ name: c.name, effect: c.effects[own], weight: c.weights[own] })) : run.coefficients;
+      const rows = d3.sort(found, (c) => -Math.abs(c.effect)).map((c, k) => ({ ...c, k: String(k) }));
       const { room, axis, ticks } = named(rows.map((r) => r.name), width);
       const most = d3.max(rows, (r) => Math.abs(r.effect));
       return Plot.plot(base(width, {
         marginLeft: room, height: 56 + 22 * rows.length,
-        x: { label: run.sample.kind === "classes" ? `← towards ${cut(run.sample.labels[0], 16)} · towards ${cut(run.sample.labels[1], 16)} →` : run.sample.kind === "regression" ? "← lowers the prediction · raises it →" : "← further down · further up →", grid: true, domain: [-most, most], ticks, labelAnchor: "center", labelArrow: "none" },
+        x: { label: many ? `← away from ${cut(run.sample.labels[own], 16)} · towards it →` : run.sample.kind === "classes" ? `← towards ${cut(run.sample.labels[0], 16)} · towards ${cut(run.sample.labels[1], 16)} →` : run.sample.kind === "regression" ? "← lowers the prediction · raises it →" : "← further down · further up →", grid: true, domain: [-most, most], ticks, labelAnchor: "center", labelArrow: "none" },
         y: { domain: rows.map((r) => r.k), axis: null, padding: 0.25 },
         marks: [
           Plot.axisY({ ...axis, tickFormat: (d) => rows[+d].name }),
@@ -278,7 +290,7 @@
     const width = Math.floor(node.getBoundingClientRect().width);
     if (!width) return;
     drawn.set(node, width);
-    const made = shown().length || !/^(values|leads|groups|curves|optimism)$/.test(node.dataset.chart) ? draw[node.dataset.chart](width) : null;
+    const made = shown().length || !/^(values|leads|groups|classes|curves|optimism)$/.test(node.dataset.chart) ? draw[node.dataset.chart](width) : null;
     node.replaceChildren(...(made ? [made] : [Object.assign(document.createElement("p"), { className: "lead", textContent: "Nothing is chosen." })]));
   };
   const charts = all("[data-chart]");
