@@ -12,10 +12,16 @@ from typing import Any
 
 from anymetric.cli.faults import UserError, first_line, hint
 from anymetric.cli.targets import Target, Task
-from anymetric.metrics import FunctionMetric, Metric, ScorerMetric, as_metric
+from anymetric.metrics import Classes, FunctionMetric, Metric, ScorerMetric, as_metric, meant
 from anymetric.metrics.base import BoundMetric
 from anymetric.metrics.regression import RegressionMetric
 from anymetric.metrics.rows import Rows
+
+# What a sentence offers where a metric means nothing for many classes.
+OF_CLASSES = (
+    "accuracy, balanced_accuracy, macro_f1, weighted_f1, worst_class_recall, cohen_kappa, a scorer "
+    "such as roc_auc_ovr, or module:function"
+)
 
 
 @dataclass(frozen=True)
@@ -74,6 +80,39 @@ def in_words(metric: Metric, target: Target, named: bool = False) -> Metric:
     settings = {part.name: getattr(metric, part.name) for part in fields(metric)}  # type: ignore[arg-type]
     labels = (0, 1) if named else target.labels
     return kinds[type(metric)](**settings, labels=labels)  # type: ignore[no-any-return]
+
+
+def for_target(metric: Metric, target: Target, named: bool, column: str) -> Metric:
+    """Return what a metric means for the target; one that means nothing there is refused.
+
+    Parameters
+    ----------
+    metric : Metric
+    target : Target
+    named : bool
+        As for `in_words`; with many classes all metrics read the labels of the file.
+    column : str
+        The target column as a sentence names it.
+
+    Examples
+    --------
+    >>> three = Target(("ant", "bee", "cat"))
+    >>> for_target(as_metric("macro_f1"), three, True, "Column 'kind'")
+    ClassF(average='macro', beta=1.0)
+    >>> for_target(as_metric("f1"), three, True, "Column 'kind'")
+    Traceback (most recent call last):
+    anymetric.cli.faults.UserError: Column 'kind' has 3 values; two classes are needed for ...
+    """
+    if not isinstance(target.known, Classes):
+        return in_words(metric, target, named)
+    try:
+        return meant(metric, target.known)
+    except ValueError as error:
+        raise UserError(
+            f"{column} has {len(target.known)} values; two classes are needed for the metric "
+            f"{metric.name!r}. Train with --positive VALUE (all others are then negative), or "
+            f"give a metric of many classes: {OF_CLASSES}."
+        ) from error
 
 
 def find_metric(spec: str, greater: bool | None = None) -> Metric:

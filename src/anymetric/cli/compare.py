@@ -25,7 +25,7 @@ from anymetric.cli.faults import UserError, hint, need
 from anymetric.cli.fit import Fit
 from anymetric.cli.progress import Course, told
 from anymetric.cli.roles import Roles, Sample
-from anymetric.cli.rows import SHARE, Division, check_judged, strata_of
+from anymetric.cli.rows import SHARE, Division, check_judged, strata_of, with_every_class
 from anymetric.cli.tables import writable, write_table
 from anymetric.cli.targets import Task
 from anymetric.cli.voice import Voice, measured, number
@@ -70,6 +70,9 @@ class Compare:
         makers = self._makers(setting, sample.groups is not None, valid is not None)
         whole = sample if valid is None else valid
         splits = list(self._splits(strata_of(whole, setting.target)))
+        if setting.target.many and valid is None:
+            codes = setting.target.codes(whole.y, whole.name)
+            splits = [with_every_class(codes, rest, out) for rest, out in splits]
         check_splits(splits, whole)
         scores = Scores(setting.metric.greater_is_better, [OURS, *makers])
         with heard(voice):

@@ -6,7 +6,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from typing import Any
 
@@ -17,12 +17,21 @@ from sklearn.linear_model import HuberRegressor, RidgeCV
 
 from anymetric import baselines
 from anymetric.cli.faults import UserError
+from anymetric.cli.many import rivals_of_many
 from anymetric.cli.progress import Course, Watched
 from anymetric.cli.targets import Target
 from anymetric.cli.voice import Voice
 from anymetric.errors import MetricWarning
 from anymetric.estimators import MetricClassifier, MetricRegressor
-from anymetric.metrics import FBeta, FunctionMetric, MacroByGroup, Metric, MetricError, ScorerMetric
+from anymetric.metrics import (
+    FBeta,
+    FunctionMetric,
+    MacroByGroup,
+    Metric,
+    MetricError,
+    ScorerMetric,
+)
+from anymetric.metrics.asked import AskedMetric
 
 OURS = "anymetric"
 # Beside our own: what the table of `fit` shows.
@@ -85,17 +94,16 @@ class Setting:
     @property
     def called(self) -> bool:
         """Whether the metric is a function, asked one score vector at a time."""
-        return isinstance(self.metric, FunctionMetric | ScorerMetric)
+        return isinstance(self.metric, FunctionMetric | ScorerMetric | AskedMetric)
 
 
 def fit_ours(setting: Setting, train: Rows, valid: Rows | None, course: Course, tell: Any) -> Any:
     """Return our own model, fitted."""
     kind = MetricRegressor if setting.target.labels is None else MetricClassifier
-    inner: Any = kind(setting.metric, model=setting.model, method=setting.method)
     model: Any = kind(
         setting.metric,
         model=setting.model,
-        method=Watched(inner._method(), course, tell),
+        method=Watched(_method(setting, kind), course, tell),
         max_metric_calls=setting.budget,
         random_state=setting.seed,
     )
@@ -103,8 +111,25 @@ def fit_ours(setting: Setting, train: Rows, valid: Rows | None, course: Course, 
     return model.set_params(method=setting.method)
 
 
+def _method(setting: Setting, kind: Any) -> Any:
+    """Return the part that trains; which one it is depends on how many classes there are."""
+    inner = kind(setting.metric, model=setting.model, method=setting.method)
+    if setting.target.many:
+        inner._classes = setting.target.known
+    try:
+        return inner._method()
+    except TypeError as error:
+        asked = f"--method {setting.method} with --model {setting.model}"
+        told = str(error).replace("method='auto'", "--method auto")
+        raise UserError(f"{asked}: {told}") from error
+
+
 def fitted(model: Any, train: Rows, valid: Rows | None, target: Target) -> float:
     """Fit a model and give it the user's own labels; return the seconds that it took."""
+    if target.many:
+        # A metric of the user's reads the labels as they are in the file.
+        train = replace(train, y=target.words(train.y))
+        valid = None if valid is None else replace(valid, y=target.words(valid.y))
     judges = {} if valid is None else valid.given("_val")
     began = time.perf_counter()
     try:
@@ -114,7 +139,7 @@ def fitted(model: Any, train: Rows, valid: Rows | None, target: Target) -> float
             model.fit(train.X, train.y)
     except (ValueError, MetricError) as error:
         raise UserError(str(error)) from error
-    if target.labels is not None:
+    if target.labels is not None and not target.many:
         model.classes_ = np.array(target.labels)
     return time.perf_counter() - began
 
@@ -130,7 +155,12 @@ def rivals(
     >>> list(rivals(Setting(as_metric("r2"), Target())))
     ['mean', 'ridge', 'huber']
     """
-    found = _regressors() if setting.target.labels is None else _classifiers(setting, groups, valid)
+    if setting.target.many:
+        found = rivals_of_many(setting.metric, setting.seed)
+    elif setting.target.labels is None:
+        found = _regressors()
+    else:
+        found = _classifiers(setting, groups, valid)
     return {name: make for name, make in found.items() if not short or name in SHORT}
 
 

@@ -7,14 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from anymetric.cli.asked import check_columns, find_metric, in_words, task_of
+from anymetric.cli.asked import check_columns, find_metric, task_of
 from anymetric.cli.contenders import OURS, heard
 from anymetric.cli.faults import UserError
 from anymetric.cli.models import TableModel, load_model
 from anymetric.cli.rows import coded, read_sample
 from anymetric.cli.targets import Task
-from anymetric.cli.voice import Voice, measured, number
+from anymetric.cli.voice import MOST_COLUMNS, Voice, measured, number
 from anymetric.metrics import Metric, MetricError
+from anymetric.report.cuts import by_class, counted
 from anymetric.report.sample import Sample
 from anymetric.report.table import spread
 
@@ -58,7 +59,7 @@ def metric_for(model: TableModel, name: str, greater: bool | None) -> Metric:
     if task_of(metric, Task.AUTO) not in (model.target.task, Task.AUTO):
         kind = model.target.task.value
         raise UserError(f"The model is one of {kind}; {metric.name!r} is no metric of that.")
-    return in_words(metric, model.target, named=":" not in name)
+    return model.read_as(metric, named=":" not in name)
 
 
 def judge(sample: Sample, rng: np.random.Generator) -> dict[str, Any]:
@@ -88,10 +89,19 @@ def by_group(sample: Sample, groups: Any) -> dict[str, float | None]:
     return found
 
 
-def confusion(sample: Sample) -> dict[str, int]:
-    """Return how many rows are true and false positives and negatives; empty for numbers."""
+def confusion(sample: Sample) -> dict[str, Any]:
+    """Return how many rows are true and false positives and negatives; empty for numbers.
+
+    Of many classes: for each the rows that are called each.
+    """
     if sample.labels is None:
         return {}
+    if sample.many:
+        names = [str(label) for label in sample.labels]
+        table = counted(sample, sample.scores[OURS]).tolist()
+        return {
+            name: dict(zip(names, row, strict=True)) for name, row in zip(names, table, strict=True)
+        }
     flagged, positive = sample.matrix[:, 0] > 0.0, sample.data.y > 0.0
     return {
         "true positives": int(np.sum(flagged & positive)),
@@ -116,7 +126,26 @@ def tell(
     ]
     voice.table(["", "value", *groups], rows, f"{name}: {count:,} rows")
     cells = found[0]["confusion"]
-    if cells:
+    if cells and model.target.many:
+        tell_classes(cells, voice)
+    elif cells:
         counts = ", ".join(f"{n:,} {cell}" for cell, n in cells.items())
         voice.line(f"{model.target.sentence} {counts}.")
     return {"rows": count, "metrics": found}
+
+
+def tell_classes(cells: dict[str, dict[str, int]], voice: Voice) -> None:
+    """Show what the rows of each class are called, and its recall and precision."""
+    shown = list(cells) if len(cells) <= MOST_COLUMNS else []
+    rates = by_class(np.array([list(row.values()) for row in cells.values()]))
+    rows = [
+        [
+            f"is {name}",
+            *(f"{cells[name][other]:,}" for other in shown),
+            number(rate["recall"]),
+            number(rate["precision"]),
+        ]
+        for name, rate in zip(cells, rates, strict=True)
+    ]
+    head = ["", *(f"called {name}" for name in shown), "recall", "precision"]
+    voice.table(head, rows, "What the rows of each class are called")

@@ -10,7 +10,7 @@ import numpy as np
 from anymetric.cli.faults import UserError
 from anymetric.cli.models import TableModel, load_model
 from anymetric.cli.tables import whole
-from anymetric.cli.voice import Voice
+from anymetric.cli.voice import MOST_COLUMNS, Voice
 from anymetric.report import Run, page
 from anymetric.report.worth import Slice
 
@@ -29,6 +29,8 @@ def explain(model_path: Path, top: int, voice: Voice) -> dict[str, Any]:
     )
     if not hasattr(estimator, "coef_"):
         return explain_trees(model, voice)
+    if model.target.many:
+        return explain_classes(model, top, voice)
     coefficients = dict(zip(model.feature_names, np.ravel(estimator.coef_).tolist(), strict=True))
     order = sorted(coefficients, key=lambda name: -abs(coefficients[name]))
     voice.table(
@@ -38,11 +40,48 @@ def explain(model_path: Path, top: int, voice: Voice) -> dict[str, Any]:
         "deviation of its feature",
     )
     return {
+        **described(model),
+        "intercept": float(np.ravel(estimator.intercept_)[0]),
+        "coefficients": {name: coefficients[name] for name in order},
+    }
+
+
+def explain_classes(model: TableModel, top: int, voice: Voice) -> dict[str, Any]:
+    """Tell and return the coefficients of every class, beside the mean of all classes."""
+    labels = [str(label) for label in model.target.labels or ()]
+    weights, offsets = model.estimator.coef_, model.estimator.intercept_
+    # What moves the scores of all classes alike decides nothing between them.
+    weights, offsets = weights - weights.mean(axis=0), offsets - offsets.mean()
+    names, size = model.feature_names, np.abs(weights).max(axis=0)
+    order = np.argsort(-size, kind="stable")
+    each = "each for one standard deviation of its feature, beside the mean of the classes"
+    if len(labels) <= MOST_COLUMNS:
+        rows = [[names[j], *(f"{w:+.4f}" for w in weights[:, j])] for j in order[:top]]
+        title = f"The {len(rows)} of {len(names)} features with the largest coefficients, {each}"
+        voice.table(["feature", *labels], rows, title)
+    else:
+        cells = np.argsort(-np.abs(weights), axis=None, kind="stable")[:top]
+        pairs = [divmod(int(cell), len(names)) for cell in cells]
+        rows = [[names[j], labels[k], f"{weights[k, j]:+.4f}"] for k, j in pairs]
+        title = f"The {len(rows)} largest of {weights.size:,} coefficients, {each}"
+        voice.table(["feature", "class", "coefficient"], rows, title)
+    return {
+        **described(model),
+        "intercepts": dict(zip(labels, offsets.tolist(), strict=True)),
+        "coefficients": {
+            label: {names[j]: float(row[j]) for j in order}
+            for label, row in zip(labels, weights, strict=True)
+        },
+    }
+
+
+def described(model: TableModel) -> dict[str, Any]:
+    """Return what there is to say of any model: its metric, its target and its slices."""
+    weights: dict[str, float] = getattr(model.estimator, "weights_", {})
+    return {
         "metric": model.metric,
         "target": {"column": model.roles.target, "labels": model.target.labels},
         "slices": {slice_label(model, name): share for name, share in weights.items()},
-        "intercept": float(np.ravel(estimator.intercept_)[0]),
-        "coefficients": {name: coefficients[name] for name in order},
     }
 
 
@@ -51,22 +90,16 @@ def explain_trees(model: TableModel, voice: Voice) -> dict[str, Any]:
     members = model.estimator.model_.members
     kinds = ", ".join(sorted({type(one).__name__ for one in members}))
     voice.line(f"An average of {len(members)} model(s) ({kinds}): there are no coefficients.")
-    weights: dict[str, float] = getattr(model.estimator, "weights_", {})
-    return {
-        "metric": model.metric,
-        "target": {"column": model.roles.target, "labels": model.target.labels},
-        "slices": {slice_label(model, name): share for name, share in weights.items()},
-        "members": [type(one).__name__ for one in members],
-    }
+    return {**described(model), "members": [type(one).__name__ for one in members]}
 
 
 def slice_label(model: TableModel, name: str) -> str:
     """Return a slice as the user would call it: by the columns and values of the file."""
-    found = Slice.read(name, 0.0)
-    if found.sign is None or model.target.labels is None:
+    found = Slice.read(name, 0.0, model.target.labels)
+    if found.code is None or model.target.labels is None:
         return name
     called = {"groups": " and ".join(model.roles.groups), "source": model.roles.source}
-    words = [f"{model.roles.target} = {model.target.labels[found.sign == '+1']}"]
+    words = [f"{model.roles.target} = {model.target.labels[found.code]}"]
     words += [f"{called.get(key) or key} = {value}" for key, value in found.parts.items()]
     return ", ".join(words)
 

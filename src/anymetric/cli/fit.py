@@ -8,7 +8,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from anymetric.cli.asked import check_columns, find_metric, in_words, ranks, task_of
+from anymetric.cli.asked import check_columns, find_metric, for_target, ranks, task_of
 from anymetric.cli.contenders import OURS, Rows, Setting, allowance, fit_ours, fitted, heard, rivals
 from anymetric.cli.faults import need
 from anymetric.cli.models import TableModel, dump_model
@@ -79,7 +79,6 @@ class Fit:
     def read(self, voice: Voice) -> tuple[Setting, Division]:
         """Read the files; return what is asked of every method, and the rows."""
         metric = find_metric(self.metric, self.greater)
-        check_columns(metric, bool(self.roles.groups), self.roles.side)
         sample = read_sample(self.path, self.roles, voice)
         features = list(sample.X.columns)
         others = [
@@ -88,13 +87,15 @@ class Fit:
         ]
         task = task_of(metric, self.task)
         target = read_target(sample.y, task, self.positive, sample.name, ranks(metric))
+        column = f"Column {self.roles.target!r} of {sample.name}"
+        metric = for_target(metric, target, ":" not in self.metric, column)
+        check_columns(metric, bool(self.roles.groups), self.roles.side)
         division = Division.of(sample, others[0], others[1], target, self.holdout, self.seed)
         voice.note(
             f"{sample.name}: {len(sample):,} rows, {len(features)} columns to learn from. "
             f"{target.sentence}"
         )
-        spoken = in_words(metric, target, named=":" not in self.metric)
-        setting = Setting(spoken, target, self.method, self.budget, self.seed, self.model)
+        setting = Setting(metric, target, self.method, self.budget, self.seed, self.model)
         return setting, division
 
     def _gather(
@@ -243,7 +244,7 @@ def scores(model: TableModel, division: Division, test: Rows) -> Any:
     columns: dict[str, Any] = {"row": division.test.rows + 1, "target": division.test.y}
     if test.groups is not None:
         columns["group"] = test.groups
-    columns["score"] = found
+    columns |= model.columns_of(found)
     if model.target.labels is not None:
         columns["prediction"] = model.decide(found)
     return need("pandas").DataFrame(columns)

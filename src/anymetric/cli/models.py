@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anymetric import __version__
-from anymetric.cli.asked import find_metric, in_words
+from anymetric.cli.asked import find_metric, for_target
 from anymetric.cli.faults import UserError, first_line, need
 from anymetric.cli.roles import Roles, require
 from anymetric.cli.targets import Target
@@ -28,8 +28,12 @@ OURS = (
     "anymetric.cli.targets.Target",
     "anymetric.estimators.classifier.MetricClassifier",
     "anymetric.estimators.regressor.MetricRegressor",
+    "anymetric.many.pool.Table",
+    "anymetric.metrics.classes.Classes",
     "anymetric.models.ensemble.Ensemble",
     "anymetric.models.ensemble.LinearScorer",
+    "anymetric.models.linear.Linear",
+    "anymetric.models.outputs.Outputs",
     "anymetric.models.tables.Plain",
     "anymetric.models.trees.Trees",
     "numpy.dtype",
@@ -40,6 +44,7 @@ KEPT = (
     "intercept_",
     "model_",
     "n_features_in_",
+    "_classes",
     "weights_",
     "validation_",
     "validation_score_",
@@ -85,13 +90,15 @@ class TableModel:
         return vectors(self.steps, table[self.columns])
 
     def scores(self, table: Any, name: str = "The table") -> NDArray[np.float64]:
-        """Return each row's score: positive for the positive label; or the prediction."""
+        """Return each row's score, positive for the positive label; or one a class; or a number."""
         return self.of_matrix(self.matrix(table, name))
 
     def of_matrix(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the scores of rows that are numbers already."""
         if hasattr(self.estimator, "model_"):
             return np.asarray(self.estimator.model_.scores(X))
+        if self.target.many:
+            return np.asarray(X @ self.estimator.coef_.T + self.estimator.intercept_)
         weights, offset = np.ravel(self.estimator.coef_), np.ravel(self.estimator.intercept_)[0]
         return np.asarray(X @ weights + offset)
 
@@ -103,12 +110,26 @@ class TableModel:
         """Return the label of each score."""
         if self.target.labels is None:
             return scores
-        return self.target.words((scores > 0.0).astype(np.int64))
+        codes = np.argmax(scores, axis=1) if self.target.many else (scores > 0.0).astype(np.int64)
+        return self.target.words(codes)
+
+    @property
+    def score_names(self) -> list[str]:
+        """The names of the columns that hold scores: one, or one a class."""
+        classes = self.target.labels if self.target.many else None
+        return ["score"] if classes is None else [f"score_{label}" for label in classes]
+
+    def columns_of(self, scores: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
+        """Return scores as the columns of a table."""
+        return dict(zip(self.score_names, scores.reshape(len(scores), -1).T, strict=True))
 
     def asked(self) -> Metric:
         """Return the metric that it was trained for; a function is imported anew."""
-        named = ":" not in self.metric
-        return in_words(find_metric(self.metric, self.greater), self.target, named)
+        return self.read_as(find_metric(self.metric, self.greater), ":" not in self.metric)
+
+    def read_as(self, metric: Metric, named: bool) -> Metric:
+        """Return what a metric means for the model's target."""
+        return for_target(metric, self.target, named, f"The model's target {self.roles.target!r}")
 
     @property
     def feature_names(self) -> list[str]:

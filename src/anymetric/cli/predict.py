@@ -14,9 +14,6 @@ from anymetric.cli.tables import read_table, writable, write_table
 from anymetric.cli.vectors import new_words
 from anymetric.cli.voice import Voice
 
-# Names of the columns that are written.
-WRITTEN = ("score", "prediction")
-
 
 def predict(
     model_path: Path, path: Path, out: Path | None, keep: tuple[str, ...], voice: Voice
@@ -27,14 +24,14 @@ def predict(
     model, table = load_model(model_path), read_table(path)
     for column in keep:
         require(column, list(table.columns), str(path), "--keep")
-        if column in WRITTEN:
+        if column in (*model.score_names, "prediction"):
             raise UserError(f"--keep {column}: that is the name of a column to be written.")
     with heard(Voice(quiet=True)):
         scores = model.scores(table, str(path))
     tell_new(new_words(model.steps, table), voice)
     found = {column: table[column] for column in keep}
     if model.target.labels is not None:
-        found["score"] = scores
+        found |= model.columns_of(scores)
     found["prediction"] = model.decide(scores)
     frame = need("pandas").DataFrame(found)
     if out is not None:

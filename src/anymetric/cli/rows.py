@@ -106,6 +106,8 @@ class Division:
         strata = strata_of(whole, target)
         rng = np.random.default_rng(seed)
         rest, out, _ = hold_out(strata, SHARE, rng, every=False)  # type: ignore[no-untyped-call]
+        if target.many:
+            rest, out = with_every_class(target.codes(whole.y, whole.name), rest, out)
         what = f"rows of {whole.name}, held out of {len(whole):,} before training"
         kept, test = whole.take(rest), whole.take(out)
         if whole is valid:
@@ -137,16 +139,31 @@ def strata_of(sample: Sample, target: Target) -> NDArray[Any]:
     codes = target.codes(sample.y, sample.name)
     if sample.groups is None or target.labels is None:
         return codes
-    return np.asarray(2 * np.unique(sample.groups, return_inverse=True)[1] + codes)
+    return np.asarray(len(target.labels) * np.unique(sample.groups, return_inverse=True)[1] + codes)
+
+
+def with_every_class(
+    codes: NDArray[Any], rest: NDArray[Any], out: NDArray[Any]
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return the rows that stay and those held out; a class that lost all its rows has them back.
+
+    Examples
+    --------
+    >>> stay, out = with_every_class(np.array([0, 1, 0, 1, 2]), np.array([0, 1]), np.arange(2, 5))
+    >>> stay.tolist(), out.tolist()
+    ([0, 1, 4], [2, 3])
+    """
+    lost = ~np.isin(codes[out], codes[rest])
+    return np.sort(np.append(rest, out[lost])), out[~lost]
 
 
 def check_judged(metric: Metric, rows: Rows, target: Target, words: str) -> None:
     """Refuse rows on which the metric has no answer, before anything is trained."""
     y = rows.y.astype(np.float64)
-    if target.labels is not None:
+    if target.labels is not None and not target.many:
         y = np.where(rows.y == 1, 1.0, -1.0)
     side = rows.side if rows.groups is None else {**rows.side, "groups": rows.groups}
     try:
-        metric.bind(y, side=side, labels=target.labels, X=rows.X)
+        metric.bind(y, side=side, labels=target.known, X=rows.X)
     except ValueError as error:
         raise UserError(f"On {words}: {error}") from error

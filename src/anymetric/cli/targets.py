@@ -1,7 +1,8 @@
-"""Targets: what the target column means to a metric: two labels or numbers."""
+"""Targets: what the target column means to a metric: two labels, many classes, or numbers."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -11,10 +12,16 @@ from numpy.typing import NDArray
 
 from anymetric.cli.faults import UserError, hint, need
 from anymetric.cli.roles import whole_numbers
+from anymetric.metrics import Classes
+
+# More values than this, and a column names rows rather than classes.
+MOST_CLASSES = 100
+# Labels that a sentence names.
+FEW = 8
 
 
 class Task(StrEnum):
-    """What is learned: which of two labels, or a number.
+    """What is learned: which of some labels, or a number.
 
     Examples
     --------
@@ -33,7 +40,7 @@ class Target:
 
     Parameters
     ----------
-    labels : (negative, positive) or None
+    labels : (negative, positive), all classes in sorted order, or None
         In the user's own words; None for numbers.
     rest : bool
         Whether every label but the positive one is negative.
@@ -48,9 +55,11 @@ class Target:
     [1, 0, 1]
     >>> target.words(np.array([0, 1])).tolist()
     ['no', 'yes']
+    >>> Target(("a", "b", "c")).codes(pd.Series(["c", "a"]), "rows.csv").tolist()
+    [2, 0]
     """
 
-    labels: tuple[Any, Any] | None = None
+    labels: tuple[Any, ...] | None = None
     rest: bool = False
     above: float | None = None
 
@@ -59,23 +68,31 @@ class Target:
         """Classes or numbers."""
         return Task.NUMBERS if self.labels is None else Task.CLASSES
 
+    @property
+    def many(self) -> bool:
+        """Whether there are more than two classes."""
+        return self.labels is not None and len(self.labels) > 2
+
+    @property
+    def known(self) -> Classes | tuple[Any, ...] | None:
+        """The labels as a metric is told of them."""
+        return Classes(self.labels) if self.many and self.labels is not None else self.labels
+
     def codes(self, column: Any, name: str) -> NDArray[Any]:
-        """Return 0 and 1, or the numbers themselves."""
+        """Return each label's place, 0 and 1 or more, or the numbers themselves."""
         if self.labels is None:
             return numbers(column, name)
         if self.above is not None:
             return (numbers(column, name) > self.above).astype(np.int64)
-        values = plain_values(column)
-        positive = np.array([value == str(self.labels[1]) for value in map(str, values)])
-        if not self.rest:
-            known = {str(label) for label in self.labels}
-            new = sorted({str(value) for value in values} - known)
-            if new:
-                raise UserError(
-                    f"Column {column.name!r} of {name} has the value {new[0]!r}, which training "
-                    f"never saw; it knows {self.labels[0]!r} and {self.labels[1]!r}."
-                )
-        return positive.astype(np.int64)
+        values = [str(value) for value in plain_values(column)]
+        places = {str(label): k for k, label in enumerate(self.labels)}
+        new = sorted(set(values) - set(places))
+        if new and not self.rest:
+            raise UserError(
+                f"Column {column.name!r} of {name} has the value {new[0]!r}, which training "
+                f"never saw; it knows {listed(self.labels)}."
+            )
+        return np.array([places.get(value, 0) for value in values], dtype=np.int64)
 
     def words(self, codes: NDArray[Any]) -> NDArray[Any]:
         """Return the user's own labels."""
@@ -88,6 +105,8 @@ class Target:
             return "The target is a number."
         if self.above is not None:
             return f"Rows above {self.above:g} are relevant."
+        if self.many:
+            return f"{len(self.labels)} classes: {listed(self.labels)}."
         others = "every other value" if self.rest else repr(self.labels[0])
         return f"Positive is {self.labels[1]!r}, negative {others}."
 
@@ -131,13 +150,33 @@ def read_target(column: Any, task: Task, positive: str | None, name: str, ranks:
         return _chosen(seen, positive, column.name)
     if ranks and real and len(seen) > 2:
         return Target((f"at most {seen[0]:g}", f"above {seen[0]:g}"), above=float(seen[0]))
-    if len(seen) > 2:
+    return Target(_labels(seen, column.name, name))
+
+
+def _labels(seen: list[Any], column: str, name: str) -> tuple[Any, ...]:
+    if len(seen) > MOST_CLASSES:
         raise UserError(
-            f"Column {column.name!r} of {name} has {len(seen)} values; two classes are needed. "
-            "Say which one is positive: --positive VALUE (all others are then negative). Many "
-            "classes are trained in Python: MetricClassifier(metric).fit(X, y)."
+            f"Column {column!r} of {name} has {len(seen):,} values; at most {MOST_CLASSES} "
+            "classes can be told apart. Say which one is positive: --positive VALUE (all others "
+            "are then negative); or, if it holds numbers, give a metric of numbers."
         )
-    return Target((seen[0], seen[1]))
+    if len(seen) > 2 and any(isinstance(value, float) for value in seen):
+        # Estimators take fractions for a regression: as classes they are words.
+        return tuple(sorted(map(str, seen)))
+    return tuple(seen)
+
+
+def listed(labels: Sequence[Any]) -> str:
+    """Return labels as a sentence names them, the first few if there are many.
+
+    Examples
+    --------
+    >>> listed(("no", "yes")), listed(range(12))
+    ("'no' and 'yes'", '0, 1, 2, 3, 4, 5, 6, 7 and 4 more')
+    """
+    more = len(labels) - FEW
+    words = [repr(label) for label in labels[:FEW]] + ([f"{more} more"] if more > 0 else [])
+    return " and ".join([", ".join(words[:-1]), words[-1]])
 
 
 def _numbers(column: Any, positive: str | None, name: str, count: int) -> Target:

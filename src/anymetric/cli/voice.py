@@ -13,6 +13,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+# A table with a column for each of so many classes still fits a terminal.
+MOST_COLUMNS = 12
+
 
 @dataclass(frozen=True)
 class Voice:
