@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from anymetric.gradients import Estimate, Subspace
 from anymetric.ledger import Ledger
-from anymetric.metrics import DecisionMetric
+from anymetric.metrics import Classes, DecisionMetric
 from anymetric.models import Linear
 from anymetric.problem import Problem
 
@@ -35,11 +35,16 @@ class Verdict(Enum):
 
     GO = "Training for the metric paid beyond its noise: use this model."
     POST_SHIFT = "The plain model at a tuned threshold is as good: simply use that."
+    OFFSETS = "The plain model with tuned offsets is as good: simply use that."
     PLAIN = "The plain model is as good: simply use that."
     MORE_ROWS = "The gain is within the metric's noise: more judging rows would tell."
     COMPARE = (
         "This method does not measure its gain over the plain model: hold it against "
         "anymetric.baselines.PostShift on rows of your own."
+    )
+    COMPARE_MANY = (
+        "This method does not measure its gain over the plain model: hold it against "
+        "method='auto', which does."
     )
     SAME = (
         "No change of the model changes the metric: see that it reads the labels as they are in y, "
@@ -211,6 +216,7 @@ def diagnose(
             estimate,
             here.cost,
             thresholds=isinstance(problem.metric, DecisionMetric) and problem.labels is not None,
+            many=isinstance(problem.labels, Classes),
         ),
         families=run.get("families", {}),
         **noted,
@@ -218,7 +224,13 @@ def diagnose(
 
 
 def decide(
-    gain: float, gain_error: float, estimate: Estimate, cost: float, *, thresholds: bool = True
+    gain: float,
+    gain_error: float,
+    estimate: Estimate,
+    cost: float,
+    *,
+    thresholds: bool = True,
+    many: bool = False,
 ) -> Verdict:
     """Return the verdict: a clear gain first, then why there is none.
 
@@ -231,6 +243,8 @@ def decide(
     cost : float
         Of the model: a gain is measured against it.
     thresholds : bool
+    many : bool
+        Whether there are more than two classes, each with an offset instead of a threshold.
 
     Examples
     --------
@@ -248,7 +262,9 @@ def decide(
     if estimate.condition > COLLINEAR:
         return Verdict.FEWER_SURROGATES
     if np.isnan(gain):
-        return Verdict.COMPARE
+        return Verdict.COMPARE_MANY if many else Verdict.COMPARE
     if gain + 2.0 * gain_error > WORTHWHILE * abs(cost):
         return Verdict.MORE_ROWS
-    return Verdict.POST_SHIFT if thresholds else Verdict.PLAIN
+    if not thresholds:
+        return Verdict.PLAIN
+    return Verdict.OFFSETS if many else Verdict.POST_SHIFT

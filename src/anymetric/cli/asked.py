@@ -10,9 +10,20 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from anymetric.cli.faults import UserError, first_line, hint
 from anymetric.cli.targets import Target, Task
-from anymetric.metrics import Classes, FunctionMetric, Metric, ScorerMetric, as_metric, meant
+from anymetric.metrics import (
+    Classes,
+    FunctionMetric,
+    LabelMetric,
+    Metric,
+    MetricError,
+    ScorerMetric,
+    as_metric,
+    meant,
+)
 from anymetric.metrics.base import BoundMetric
 from anymetric.metrics.regression import RegressionMetric
 from anymetric.metrics.rows import Rows
@@ -105,7 +116,14 @@ def for_target(metric: Metric, target: Target, named: bool, column: str) -> Metr
     """
     if not isinstance(target.known, Classes):
         return in_words(metric, target, named)
+    if isinstance(metric, LabelMetric):
+        raise UserError(
+            f"{column} has one value a row, and the metric {metric.name!r} is of sets of labels, "
+            f"which are trained in Python. Here, give one of classes: {OF_CLASSES}."
+        )
     try:
+        if binary(metric):
+            raise ValueError(f"{metric.name!r} speaks of one positive class.")
         return meant(metric, target.known)
     except ValueError as error:
         raise UserError(
@@ -113,6 +131,18 @@ def for_target(metric: Metric, target: Target, named: bool, column: str) -> Metr
             f"{metric.name!r}. Train with --positive VALUE (all others are then negative), or "
             f"give a metric of many classes: {OF_CLASSES}."
         ) from error
+
+
+def binary(metric: Metric) -> bool:
+    """Whether a scorer of scikit-learn's averages over the positive class alone.
+
+    Examples
+    --------
+    >>> binary(as_metric("jaccard")), binary(as_metric("jaccard_macro"))
+    (True, False)
+    """
+    settings = getattr(getattr(metric, "scorer", None), "_kwargs", {})
+    return bool(settings.get("average") == "binary")
 
 
 def find_metric(spec: str, greater: bool | None = None) -> Metric:
@@ -176,12 +206,32 @@ def task_of(metric: Metric, asked: Task) -> Task:
     >>> task_of(as_metric("r2"), Task.AUTO).value, task_of(as_metric("f1"), Task.AUTO).value
     ('regression', 'classification')
     """
+    if asked is Task.AUTO and isinstance(metric, ScorerMetric) and classifies(metric):
+        return Task.CLASSES
     if isinstance(metric, FunctionMetric | ScorerMetric):
         return asked
     own = Task.NUMBERS if isinstance(metric, RegressionMetric) else Task.CLASSES
     if asked not in (own, Task.AUTO):
         raise UserError(f"{metric.name!r} is a metric of {own.value}; got --task {asked.value}.")
     return own
+
+
+def classifies(metric: ScorerMetric) -> bool:
+    """Whether a scorer of scikit-learn's reads classes: it takes no predictions between them.
+
+    Examples
+    --------
+    >>> [classifies(as_metric(name)) for name in ("f1_macro", "neg_log_loss", "max_error")]
+    [True, True, False]
+    """
+    function = getattr(metric.scorer, "_score_func", None)
+    if not getattr(function, "__module__", "").startswith("sklearn."):
+        return False
+    try:
+        metric.bind(np.array([1.0, 2.0, 3.0])).values(np.array([1.5, 2.5, 3.5]))
+    except MetricError:
+        return True
+    return False
 
 
 def ranks(metric: Metric) -> bool:

@@ -13,7 +13,7 @@ from anymetric.cli.faults import UserError
 from anymetric.cli.models import TableModel, load_model
 from anymetric.cli.rows import coded, read_sample
 from anymetric.cli.targets import Task
-from anymetric.cli.voice import MOST_COLUMNS, Voice, measured, number
+from anymetric.cli.voice import Voice, measured, number
 from anymetric.metrics import Metric, MetricError
 from anymetric.report.cuts import by_class, counted
 from anymetric.report.sample import Sample
@@ -135,17 +135,32 @@ def tell(
 
 
 def tell_classes(cells: dict[str, dict[str, int]], voice: Voice) -> None:
-    """Show what the rows of each class are called, and its recall and precision."""
-    shown = list(cells) if len(cells) <= MOST_COLUMNS else []
-    rates = by_class(np.array([list(row.values()) for row in cells.values()]))
+    """Show what the rows of each class are called; if that is too wide, the worst mistakes."""
+    names = list(cells)
+    rates = by_class(np.array([list(cells[name].values()) for name in names]))
+    told = [[number(rate["recall"]), number(rate["precision"])] for rate in rates]
+    head = ["called", *names, "recall", "precision"]
     rows = [
-        [
-            f"is {name}",
-            *(f"{cells[name][other]:,}" for other in shown),
-            number(rate["recall"]),
-            number(rate["precision"]),
-        ]
-        for name, rate in zip(cells, rates, strict=True)
+        [f"is {name}", *(f"{n:,}" for n in cells[name].values()), *rate]
+        for name, rate in zip(names, told, strict=True)
     ]
-    head = ["", *(f"called {name}" for name in shown), "recall", "precision"]
+    if not voice.fits(head, rows):
+        head = ["", "rows", "recall", "precision", "most often called instead"]
+        rows = [
+            [f"is {name}", f"{sum(cells[name].values()):,}", *rate, instead(cells[name], name)]
+            for name, rate in zip(names, told, strict=True)
+        ]
     voice.table(head, rows, "What the rows of each class are called")
+
+
+def instead(row: dict[str, int], own: str) -> str:
+    """Return the other class that most rows of one are called, and how many.
+
+    Examples
+    --------
+    >>> instead({"ant": 9, "bee": 2, "cat": 5}, "ant"), instead({"ant": 9, "bee": 0}, "ant")
+    ('cat (5)', '-')
+    """
+    others = {name: n for name, n in row.items() if name != own and n}
+    most = max(others, key=lambda name: others[name], default=None)
+    return "-" if most is None else f"{most} ({others[most]:,})"

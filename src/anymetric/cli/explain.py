@@ -6,11 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from anymetric.cli.faults import UserError
 from anymetric.cli.models import TableModel, load_model
 from anymetric.cli.tables import whole
-from anymetric.cli.voice import MOST_COLUMNS, Voice
+from anymetric.cli.voice import Voice
 from anymetric.report import Run, page
 from anymetric.report.worth import Slice
 
@@ -52,27 +53,32 @@ def explain_classes(model: TableModel, top: int, voice: Voice) -> dict[str, Any]
     weights, offsets = model.estimator.coef_, model.estimator.intercept_
     # What moves the scores of all classes alike decides nothing between them.
     weights, offsets = weights - weights.mean(axis=0), offsets - offsets.mean()
-    names, size = model.feature_names, np.abs(weights).max(axis=0)
-    order = np.argsort(-size, kind="stable")
-    each = "each for one standard deviation of its feature, beside the mean of the classes"
-    if len(labels) <= MOST_COLUMNS:
-        rows = [[names[j], *(f"{w:+.4f}" for w in weights[:, j])] for j in order[:top]]
-        title = f"The {len(rows)} of {len(names)} features with the largest coefficients, {each}"
-        voice.table(["feature", *labels], rows, title)
-    else:
-        cells = np.argsort(-np.abs(weights), axis=None, kind="stable")[:top]
-        pairs = [divmod(int(cell), len(names)) for cell in cells]
-        rows = [[names[j], labels[k], f"{weights[k, j]:+.4f}"] for k, j in pairs]
-        title = f"The {len(rows)} largest of {weights.size:,} coefficients, {each}"
-        voice.table(["feature", "class", "coefficient"], rows, title)
+    names = model.feature_names
+    tell_coefficients(weights, names, labels, top, voice)
     return {
         **described(model),
         "intercepts": dict(zip(labels, offsets.tolist(), strict=True)),
         "coefficients": {
-            label: {names[j]: float(row[j]) for j in order}
+            label: dict(zip(names, row.tolist(), strict=True))
             for label, row in zip(labels, weights, strict=True)
         },
     }
+
+
+def tell_coefficients(
+    weights: NDArray[np.float64], names: list[str], labels: list[str], top: int, voice: Voice
+) -> None:
+    """Show a column a class for the strongest features; if that is too wide, a row a number."""
+    order = np.argsort(-np.abs(weights).max(axis=0), kind="stable")[:top]
+    head, first = ["feature", *labels], f"The {len(order)} of {len(names)} features with the"
+    rows = [[names[j], *(f"{w:+.2f}" for w in weights[:, j])] for j in order]
+    if not voice.fits(head, rows):
+        cells = np.argsort(-np.abs(weights), axis=None, kind="stable")[:top]
+        pairs = [divmod(int(cell), len(names)) for cell in cells]
+        head, first = ["feature", "class", "coefficient"], f"{len(pairs)} of {weights.size:,}: the"
+        rows = [[names[j], labels[k], f"{weights[k, j]:+.4f}"] for k, j in pairs]
+    each = "each for one standard deviation of its feature, beside the mean of the classes"
+    voice.table(head, rows, f"{first} largest coefficients, {each}")
 
 
 def described(model: TableModel) -> dict[str, Any]:

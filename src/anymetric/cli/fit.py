@@ -19,6 +19,7 @@ from anymetric.cli.runs import check_free, run_folder, run_name
 from anymetric.cli.tables import whole, writable
 from anymetric.cli.targets import Task, read_target
 from anymetric.cli.voice import Voice, measured, number
+from anymetric.metrics import MacroByGroup
 from anymetric.report import Run, gather, page
 from anymetric.report.words import headline
 
@@ -88,6 +89,10 @@ class Fit:
         task = task_of(metric, self.task)
         target = read_target(sample.y, task, self.positive, sample.name, ranks(metric))
         column = f"Column {self.roles.target!r} of {sample.name}"
+        if target.many and self.roles.groups and isinstance(metric, MacroByGroup):
+            voice.note(
+                f"Note: of many classes, {metric.name} is the mean over classes, not groups."
+            )
         metric = for_target(metric, target, ":" not in self.metric, column)
         check_columns(metric, bool(self.roles.groups), self.roles.side)
         division = Division.of(sample, others[0], others[1], target, self.holdout, self.seed)

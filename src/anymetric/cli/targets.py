@@ -17,7 +17,7 @@ from anymetric.metrics import Classes
 # More values than this, and a column names rows rather than classes.
 MOST_CLASSES = 100
 # Labels that a sentence names.
-FEW = 8
+FEW = 12
 
 
 class Task(StrEnum):
@@ -171,8 +171,8 @@ def listed(labels: Sequence[Any]) -> str:
 
     Examples
     --------
-    >>> listed(("no", "yes")), listed(range(12))
-    ("'no' and 'yes'", '0, 1, 2, 3, 4, 5, 6, 7 and 4 more')
+    >>> listed(("no", "yes")), listed(range(40))
+    ("'no' and 'yes'", '0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11 and 28 more')
     """
     more = len(labels) - FEW
     words = [repr(label) for label in labels[:FEW]] + ([f"{more} more"] if more > 0 else [])

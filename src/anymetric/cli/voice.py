@@ -13,9 +13,6 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-# A table with a column for each of so many classes still fits a terminal.
-MOST_COLUMNS = 12
-
 
 @dataclass(frozen=True)
 class Voice:
@@ -67,6 +64,13 @@ class Voice:
         for row in rows:
             table.add_row(*(Text(shown(cell)) for cell in row))
         Console(highlight=False).print(table)
+
+    def fits(self, head: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
+        """Whether a table needs no folding."""
+        widths = [
+            max(len(shown(cell)) for cell in cells) for cells in zip(head, *rows, strict=True)
+        ]
+        return sum(widths) + 3 * len(widths) <= Console().width
 
     def prose(self, head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
         """Tell a table of words: the last column takes what room is left, and wraps."""

@@ -10,7 +10,7 @@ from functools import cache
 from importlib.resources import files
 from string import Template
 
-from anymetric.report import sections, story
+from anymetric.report import outcomes, sections, story
 from anymetric.report.markup import Markup, in_script, joined, tag, text
 from anymetric.report.run import Run
 
@@ -20,8 +20,8 @@ SECTIONS: tuple[Section, ...] = (
     sections.result,
     sections.groups,
     sections.curves,
-    sections.classes,
-    sections.confusion,
+    outcomes.classes,
+    outcomes.confusion,
     story.course,
     story.worth,
     story.coefficients,

@@ -10,10 +10,8 @@ from anymetric.report.parts import EMPTY, better, chart, choices, decides, folde
 from anymetric.report.run import Run
 from anymetric.report.worth import percent
 
-# Classes whose matrices stand side by side, and more than which no matrix shows.
-FEW_CLASSES, MOST_CLASSES = 4, 20
-# Mistakes that are listed instead; classes that a line names.
-MOST_MISTAKES, MOST_NAMED = 20, 8
+# Classes that a line names.
+MOST_NAMED = 8
 
 
 def hero(run: Run) -> Markup:
@@ -185,105 +183,3 @@ def curves(run: Run) -> Markup:
         options = [("y", "precision"), ("recall", "recall")]
         control = tag("div", choices("curve", "Show", options), class_="choices")
     return section("curves", title, toggles(run), control, chart("curves", title), lead=lead)
-
-
-def classes(run: Run) -> Markup:
-    """Return recall, precision and F-measure of each of many classes."""
-    if not run.classes:
-        return EMPTY
-    options = [("recall", "recall"), ("precision", "precision"), ("f1", "F1")]
-    rows = [
-        [
-            row["class"],
-            row["method"],
-            f"{row['n']:,}",
-            with_error(row["recall"], row["error"]),
-            number(row["precision"]),
-            number(row["f1"]),
-        ]
-        for row in run.classes
-    ]
-    head = ["class", "method", "rows", "recall", "precision", "F1"]
-    caption = "Bars are standard errors of the recall: thick ones one, thin ones two."
-    return section(
-        "classes",
-        "Class by class",
-        toggles(run),
-        tag("div", choices("rate", "Show", options), class_="choices"),
-        chart("classes", "Every method in every class", caption),
-        folded("The numbers", table(head, rows)),
-        lead="Recall: the share of a class's rows that are called so.",
-    )
-
-
-def confusion(run: Run) -> Markup:
-    """Return right and wrong of each method, side by side."""
-    if not run.confusion:
-        return EMPTY
-    labels = run.sample["labels"]
-    show = matrix if len(labels) <= MOST_CLASSES else mistakes
-    cards = [card(k, one["name"], show(counts(one), labels)) for k, one in enumerate(run.confusion)]
-    where = ", at its own threshold" if len(labels) == 2 else ""
-    lead = f"Rows by what they are and what the model calls them{where}."
-    many = ("" if len(labels) == 2 else " many") + ("" if len(labels) <= FEW_CLASSES else " broad")
-    return section(
-        "confusion",
-        "Right and wrong",
-        toggles(run),
-        tag("div", *cards, class_=f"cards{many}"),
-        lead=lead,
-    )
-
-
-def counts(one: dict[str, Any]) -> list[list[int]]:
-    """Return a method's outcomes as a table, the true classes down.
-
-    Examples
-    --------
-    >>> counts({"tp": 1, "fn": 2, "fp": 3, "tn": 4})
-    [[4, 3], [2, 1]]
-    """
-    return one.get("counts") or [[one["tn"], one["fp"]], [one["fn"], one["tp"]]]
-
-
-def card(k: int, name: str, inside: Markup) -> Markup:
-    """Return what there is to show of one method."""
-    dot = tag("span", class_="dot", style=f"background: var(--m{k % 10})")
-    return tag("div", tag("h3", dot, name), inside, class_="card", data_of=k)
-
-
-def matrix(counts: list[list[int]], labels: list[str]) -> Markup:
-    """Return a confusion matrix, each cell shaded by its share of its row."""
-
-    def cell(part: int, whole: int, right: bool) -> Markup:
-        share = part / whole if whole else 0.0
-        words_ = tag("small", percent(share))
-        kind = "right" if right else "wrong"
-        return tag("td", f"{part:,}", words_, class_=kind, style=f"--share: {share:.3f}")
-
-    head = tag("tr", tag("th"), *(tag("th", f"called {label}") for label in labels))
-    rows = [
-        tag(
-            "tr",
-            tag("th", f"is {label}"),
-            *(cell(part, sum(row), i == j) for j, part in enumerate(row)),
-        )
-        for i, (label, row) in enumerate(zip(labels, counts, strict=True))
-    ]
-    shown = tag("table", head, *rows, class_="matrix")
-    return shown if len(labels) <= FEW_CLASSES else tag("div", shown, class_="wide")
-
-
-def mistakes(counts: list[list[int]], labels: list[str]) -> Markup:
-    """Return what is most often called something else: a matrix would be too large."""
-    cells = [
-        (part, sum(row), i, j)
-        for i, row in enumerate(counts)
-        for j, part in enumerate(row)
-        if i != j and part
-    ]
-    rows = [
-        [labels[i], labels[j], f"{part:,}", percent(part / whole)]
-        for part, whole, i, j in sorted(cells, key=lambda c: (-c[0], c[2:]))[:MOST_MISTAKES]
-    ]
-    return table(["is", "called", "rows", "of its class"], rows)

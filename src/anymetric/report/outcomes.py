@@ -1,0 +1,124 @@
+"""Outcomes: the sections on right and wrong, class by class."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from anymetric.report.markup import Markup, number, table, tag, with_error
+from anymetric.report.parts import EMPTY, chart, choices, folded, section, toggles
+from anymetric.report.run import Run
+from anymetric.report.worth import percent
+
+# Classes whose matrices have room for shares, and more than which no matrix shows.
+FEW_CLASSES, MOST_CLASSES = 4, 20
+# Mistakes that are listed instead.
+MOST_MISTAKES = 10
+
+
+def classes(run: Run) -> Markup:
+    """Return recall, precision and F-measure of each of many classes."""
+    if not run.classes:
+        return EMPTY
+    options = [("recall", "recall"), ("precision", "precision"), ("f1", "F1")]
+    rows = [
+        [
+            row["class"],
+            row["method"],
+            f"{row['n']:,}",
+            with_error(row["recall"], row["error"]),
+            number(row["precision"]),
+            number(row["f1"]),
+        ]
+        for row in run.classes
+    ]
+    head = ["class", "method", "rows", "recall", "precision", "F1"]
+    caption = "Bars are standard errors of the recall: thick ones one, thin ones two."
+    return section(
+        "classes",
+        "Class by class",
+        toggles(run),
+        tag("div", choices("rate", "Show", options), class_="choices"),
+        chart("classes", "Every method in every class", caption),
+        folded("The numbers", table(head, rows)),
+        lead="Recall: the share of a class's rows that are called so.",
+    )
+
+
+def confusion(run: Run) -> Markup:
+    """Return right and wrong of each method, side by side."""
+    if not run.confusion:
+        return EMPTY
+    labels = run.sample["labels"]
+    show = matrix if len(labels) <= MOST_CLASSES else mistakes
+    cards = [card(k, one["name"], show(counts(one), labels)) for k, one in enumerate(run.confusion)]
+    where = ", at its own threshold" if len(labels) == 2 else ""
+    lead = f"Rows by what they are and what the model calls them{where}."
+    if show is mistakes:
+        lead = "What rows of a class are most often called instead."
+    kind = "cards" if len(labels) == 2 else "cards many" if few(labels) else "cards many dense"
+    room = None if len(labels) == 2 else f"--classes: {min(len(labels), MOST_CLASSES)}"
+    shown = tag("div", *cards, class_=kind, style=room)
+    return section("confusion", "Right and wrong", toggles(run), shown, lead=lead)
+
+
+def few(labels: list[str]) -> bool:
+    """Whether there is room for shares beside the counts of a confusion matrix."""
+    return len(labels) <= FEW_CLASSES
+
+
+def counts(one: dict[str, Any]) -> list[list[int]]:
+    """Return a method's outcomes as a table, the true classes down.
+
+    Examples
+    --------
+    >>> counts({"tp": 1, "fn": 2, "fp": 3, "tn": 4})
+    [[4, 3], [2, 1]]
+    """
+    return one.get("counts") or [[one["tn"], one["fp"]], [one["fn"], one["tp"]]]
+
+
+def card(k: int, name: str, inside: Markup) -> Markup:
+    """Return what there is to show of one method."""
+    dot = tag("span", class_="dot", style=f"background: var(--m{k % 10})")
+    return tag("div", tag("h3", dot, name), inside, class_="card", data_of=k)
+
+
+def matrix(counts: list[list[int]], labels: list[str]) -> Markup:
+    """Return a confusion matrix, each cell shaded by its share of its row."""
+    head = tag("tr", tag("th"), *(tag("th", f"called {label}") for label in labels))
+    if not few(labels):
+        head = tag("tr", tag("th", "is, called"), *(tag("th", label) for label in labels))
+    rows = [
+        tag(
+            "tr",
+            tag("th", f"is {label}" if few(labels) else label),
+            *(cell(part, sum(row), i == j, few(labels)) for j, part in enumerate(row)),
+        )
+        for i, (label, row) in enumerate(zip(labels, counts, strict=True))
+    ]
+    shown = tag("table", head, *rows, class_="matrix")
+    return shown if few(labels) else tag("div", shown, class_="wide")
+
+
+def cell(part: int, whole: int, right: bool, roomy: bool) -> Markup:
+    """Return a cell of a confusion matrix; its share is below the count, or in a tip."""
+    share = part / whole if whole else 0.0
+    kind, style = "right" if right else "wrong", f"--share: {share:.3f}"
+    if not roomy:
+        return tag("td", f"{part:,}", class_=kind, style=style, title=percent(share))
+    return tag("td", f"{part:,}", tag("small", percent(share)), class_=kind, style=style)
+
+
+def mistakes(counts: list[list[int]], labels: list[str]) -> Markup:
+    """Return what is most often called something else: a matrix would be too large."""
+    cells = [
+        (part, sum(row), i, j)
+        for i, row in enumerate(counts)
+        for j, part in enumerate(row)
+        if i != j and part
+    ]
+    rows = [
+        [labels[i], labels[j], f"{part:,}", percent(part / whole)]
+        for part, whole, i, j in sorted(cells, key=lambda c: (-c[0], c[2:]))[:MOST_MISTAKES]
+    ]
+    return table(["is", "called", "rows", "of its class"], rows, class_="stack")
