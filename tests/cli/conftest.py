@@ -1,5 +1,7 @@
-"""A table of every kind of column, and one run that many tests look at."""
+"""Tables with every kind of column and label, and runs that many tests look at."""
 
+import contextlib
+import io
 import json
 from dataclasses import dataclass
 from pathlib import Path
@@ -7,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.datasets import load_iris
 
 from anymetric.__main__ import main
 
@@ -68,21 +71,32 @@ class Done:
     err: str
 
 
-@pytest.fixture(scope="session")
-def done(tmp_path_factory):
-    """One run of `fit`, with everything that it printed and wrote."""
-    import contextlib
-    import io
-
-    home = tmp_path_factory.mktemp("fit")
-    people().to_csv(home / "rows.csv", index=False)
-    folder, model, out, err = (
-        home / "runs" / "one",
-        home / "model.skops",
-        io.StringIO(),
-        io.StringIO(),
-    )
-    asked = ["fit", str(home / "rows.csv"), *ASK, "--run", str(folder), "--out", str(model)]
+def fit_run(home, table, ask):
+    """Run `fit` on a table in a folder; return everything that it printed and wrote."""
+    table.to_csv(home / "rows.csv", index=False)
+    folder, model = home / "runs" / "one", home / "model.skops"
+    out, err = io.StringIO(), io.StringIO()
+    asked = ["fit", str(home / "rows.csv"), *ask, "--run", str(folder), "--out", str(model)]
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         assert main([*asked, "--json"]) == 0
     return Done(home, folder, model, json.loads(out.getvalue()), err.getvalue())
+
+
+@pytest.fixture(scope="session")
+def done(tmp_path_factory):
+    """One run of `fit`, of two classes."""
+    return fit_run(tmp_path_factory.mktemp("fit"), people(), ASK)
+
+
+def flowers():
+    """The irises, in two fields that say nothing."""
+    iris = load_iris(as_frame=True)
+    field = np.where(np.arange(150) % 2, "near", "far")
+    return iris.data.assign(field=field, species=iris.target_names[iris.target])
+
+
+@pytest.fixture(scope="session")
+def grown(tmp_path_factory):
+    """One run of `fit`, of three classes."""
+    ask = ["-t", "species", "-m", "macro_f1", "-g", "field"]
+    return fit_run(tmp_path_factory.mktemp("many"), flowers(), ask)

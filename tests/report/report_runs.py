@@ -3,8 +3,11 @@
 from functools import cache
 
 import numpy as np
-from sklearn.datasets import make_classification, make_regression
-from sklearn.linear_model import LinearRegression
+from sklearn.datasets import load_wine, make_classification, make_regression
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from anymetric import MetricClassifier, MetricRanker, MetricRegressor
 from anymetric.baselines import LogisticBaseline, PostShift
@@ -45,6 +48,31 @@ def many_groups(n, count):
 
 
 @cache
+def wines():
+    """A classifier of three growers, two rivals, and the rows that none of them saw."""
+    X, y = load_wine(return_X_y=True)
+    y = np.array(["Ännchen", "bee & co", HOSTILE])[y]
+    shop = np.where(np.arange(len(y)) % 3, "north", "south")
+    train = np.arange(len(y)) % 2 == 0
+    ours = MetricClassifier("macro_f1", random_state=0)
+    ours.fit(X[train], y[train], groups=shop[train])
+    plain = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
+    rivals = {"plain": plain.fit(X[train], y[train]), "bayes": GaussianNB().fit(X[train], y[train])}
+    return ours, rivals, X[~train], y[~train], shop[~train]
+
+
+def crowd(count):
+    """A classifier of so many classes with hostile names, and rows that it did not see."""
+    rng = np.random.default_rng(0)
+    y = np.repeat(np.arange(count), 16)
+    X = rng.normal(size=(count, 5))[y] + 0.5 * rng.normal(size=(len(y), 5))
+    y = np.array([f"{HOSTILE} {k} {LONG if k % 5 == 0 else ''}" for k in range(count)])[y]
+    train = np.arange(len(y)) % 2 == 0
+    ours = MetricClassifier("accuracy", random_state=0, max_metric_calls=3).fit(X[train], y[train])
+    return gather(ours, X[~train], y[~train], baselines={QUOTED: ours})
+
+
+@cache
 def made(kind):
     """Return the run of one kind."""
     if kind == "auto":
@@ -76,6 +104,12 @@ def made(kind):
         ours = MetricClassifier(profit, greater_is_better=True, random_state=0)
         ours.fit(X[:300], y[:300], side={"amount": amount[:300]})
         return gather(ours, X[300:], y[300:], side={"amount": amount[300:]})
+    if kind == "many":
+        ours, rivals, X, y, shop = wines()
+        asked = {"target": "grower", "group": "shop"}
+        return gather(ours, X, y, baselines=rivals, groups=shop, asked=asked)
+    if kind in ("dozen", "crowd"):
+        return crowd(12 if kind == "dozen" else 24)
     if kind == "ranker":
         X, y, groups, _ = rows()
         ours = MetricRanker("average_precision", random_state=0).fit(X[:300], y[:300])
@@ -86,4 +120,7 @@ def made(kind):
     return gather(ours, X[200:], y[200:], baselines={"least squares": squares})
 
 
-KINDS = ("auto", "descent", "alone", "hostile", "profit", "ranker", "regressor")
+KINDS = (
+    *("auto", "descent", "alone", "hostile", "profit", "ranker", "regressor"),
+    *("many", "dozen", "crowd"),
+)

@@ -113,6 +113,32 @@ def test_another_measure_and_other_surrogates_are_drawn(opened):
     assert tab.locator('[data-chart="space"]').inner_html() != before
 
 
+def test_many_classes_are_looked_at_one_by_one(opened):
+    tab = opened("many")
+    chart = tab.locator('[data-chart="coefficients"]')
+    assert "away from" in chart.text_content()
+    before = chart.inner_html()
+    tab.locator('[data-choice="class"]').select_option("2")
+    assert chart.inner_html() != before
+    tab.locator('[data-choice="rate"]').select_option("precision")
+    assert "precision" in tab.locator('[data-chart="classes"]').text_content()
+    assert tab.locator("#confusion .matrix").count() == 3
+    tab.locator('#classes [data-method="1"]').click()
+    assert not tab.locator('#confusion [data-of="1"]').is_visible()
+
+
+@pytest.mark.parametrize("kind", ["many", "dozen", "crowd"])
+def test_hostile_classes_are_shown_as_text(opened, kind):
+    tab = opened(kind, 400)
+    assert HOSTILE in tab.locator("#confusion").inner_text()
+    assert tab.locator("script").count() == 4
+    tips = ("values", "classes", "course", "space") if kind == "many" else ("classes", "values")
+    for chart in tips:
+        for which in ("first", "last"):
+            left, right, _, _ = hovered(tab, chart, which)
+            assert 0 <= left <= right <= 400, (chart, which)
+
+
 def test_the_theme_follows_the_system_and_then_the_button(opened):
     tab = opened("alone", theme="dark")
 

@@ -89,18 +89,18 @@ class Fit:
         task = task_of(metric, self.task)
         target = read_target(sample.y, task, self.positive, sample.name, ranks(metric))
         column = f"Column {self.roles.target!r} of {sample.name}"
+        means = for_target(metric, target, ":" not in self.metric, column)
+        check_columns(means, bool(self.roles.groups), self.roles.side)
         if target.many and self.roles.groups and isinstance(metric, MacroByGroup):
             voice.note(
                 f"Note: of many classes, {metric.name} is the mean over classes, not groups."
             )
-        metric = for_target(metric, target, ":" not in self.metric, column)
-        check_columns(metric, bool(self.roles.groups), self.roles.side)
         division = Division.of(sample, others[0], others[1], target, self.holdout, self.seed)
         voice.note(
             f"{sample.name}: {len(sample):,} rows, {len(features)} columns to learn from. "
             f"{target.sentence}"
         )
-        setting = Setting(metric, target, self.method, self.budget, self.seed, self.model)
+        setting = Setting(means, target, self.method, self.budget, self.seed, self.model)
         return setting, division
 
     def _gather(

@@ -15,6 +15,7 @@ from scipy import sparse
 from sklearn.pipeline import Pipeline
 
 from anymetric.metrics import FunctionMetric, Metric, ScorerMetric
+from anymetric.metrics.asked import AskedMetric
 from anymetric.report.sample import Sample, last_step
 
 # Features shown.
@@ -41,6 +42,8 @@ def said_of(metric: Metric) -> str:
     >>> said_of(as_metric("macro_f1"))
     'Mean over the groups of a rate in each group: macro F-measure by default.'
     """
+    if isinstance(metric, AskedMetric):
+        return said_of(metric.inner)
     if isinstance(metric, ScorerMetric):
         return "One of scikit-learn's scorers."
     speaker = metric.function if isinstance(metric, FunctionMetric) else type(metric)

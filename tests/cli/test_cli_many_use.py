@@ -1,0 +1,91 @@
+"""What is done with a saved model of many classes, with scikit-learn as the oracle."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.metrics import accuracy_score, confusion_matrix, log_loss, recall_score
+
+from anymetric.cli.models import load_model
+
+from .conftest import flowers
+
+
+def test_a_saved_model_predicts_what_the_table_says(grown, told):
+    kept = pd.read_csv(grown.folder / "scores.csv")
+    out = grown.home / "again.csv"
+    code, _, err = told(
+        "predict", grown.model, grown.home / "rows.csv", "--keep", "field", "-o", out
+    )
+    assert code == 0, err
+    again = pd.read_csv(out).iloc[kept["row"] - 1]
+    for name in kept.columns[3:-1]:
+        np.testing.assert_allclose(again[name], kept[name])
+    assert again["prediction"].tolist() == kept["prediction"].tolist()
+    assert again["field"].tolist() == kept["group"].tolist()
+
+
+def test_a_column_of_scores_is_not_kept_twice(grown, told):
+    flowers().assign(score_setosa=1).to_csv(grown.home / "twice.csv")
+    code, _, err = told("predict", grown.model, grown.home / "twice.csv", "--keep", "score_setosa")
+    assert code == 2
+    assert "--keep score_setosa: that is the name of a column to be written" in err
+
+
+def test_evaluate_agrees_with_scikit_learn(grown, told):
+    table = flowers()
+    ask = ["-m", "accuracy", "-m", "worst_class_recall", "-m", "neg_log_loss"]
+    code, out, err = told("evaluate", grown.model, grown.home / "rows.csv", *ask, "--json")
+    assert code == 0, err
+    accuracy, worst, loss = json.loads(out)["metrics"]
+    model = load_model(grown.model)
+    said, scores = model.predict(table), model.scores(table)
+    assert accuracy["value"] == pytest.approx(accuracy_score(table["species"], said))
+    assert accuracy["error"] > 0.0
+    assert worst["value"] == recall_score(table["species"], said, average=None).min()
+    share = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
+    assert loss["value"] == pytest.approx(-log_loss(table["species"], share))
+    near = (table["field"] == "near").to_numpy()
+    assert accuracy["groups"]["near"] == np.mean((said == table["species"])[near])
+    found = pd.DataFrame(accuracy["confusion"]).T
+    assert found.to_numpy().tolist() == confusion_matrix(table["species"], said).tolist()
+
+
+def test_a_terminal_that_is_too_narrow_gets_the_worst_mistakes(grown, told, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "120")
+    out = told("evaluate", grown.model, grown.home / "rows.csv")[1]
+    assert "setosa   versicolor   virginica   recall" in out
+    monkeypatch.setenv("COLUMNS", "64")
+    out = told("evaluate", grown.model, grown.home / "rows.csv")[1]
+    assert "most often" in out
+    assert "versicolor   virginica" not in out
+    monkeypatch.setenv("COLUMNS", "48")
+    assert "class   coefficient" in told("explain", grown.model)[1]
+
+
+def test_explain_names_what_decides_between_the_classes(grown, told):
+    code, out, err = told("explain", grown.model, "--json")
+    assert code == 0, err
+    found, model = json.loads(out), load_model(grown.model)
+    assert sum(found["slices"].values()) == pytest.approx(1.0)
+    assert "species = setosa, field = near" in found["slices"]
+    table = flowers()
+    weights = pd.DataFrame(found["coefficients"])
+    assert weights.index.tolist() == model.feature_names
+    np.testing.assert_allclose(weights.sum(axis=1), 0.0, atol=1e-9)
+    scores = model.matrix(table) @ weights.to_numpy() + list(found["intercepts"].values())
+    assert model.decide(scores).tolist() == model.predict(table).tolist()
+    assert "virginica" in told("explain", grown.model, "--top", 2)[1]
+
+
+def test_the_page_can_be_written_again(grown, told, tmp_path):
+    code, _, err = told("report", grown.folder, "-o", tmp_path / "again.html")
+    assert code == 0, err
+    assert (tmp_path / "again.html").read_text() == (grown.folder / "report.html").read_text()
+
+
+def test_a_metric_of_two_classes_is_refused_at_evaluation_too(grown, told):
+    code, out, err = told("evaluate", grown.model, grown.home / "rows.csv", "-m", "roc_auc")
+    assert (code, out) == (2, "")
+    assert "The model's target 'species' has 3 values" in err
