@@ -183,6 +183,17 @@ def test_comparisons_are_paired_over_the_splits(cellar, told):
     assert "LightGBM" not in {row["name"] for row in json.loads(out)["methods"]}
 
 
+def test_rows_that_judge_may_be_all_that_a_rival_trains_on(cellar, told):
+    wrong = wines().assign(grower=np.roll(wines()["grower"], 1))
+    wrong.to_csv("wrong.csv", index=False)
+    ask = ["-t", "grower", "-m", "accuracy", "--valid", cellar, "--folds", 2, "--json"]
+    code, out, err = told("compare", "wrong.csv", *ask)
+    assert code == 0, err
+    found = {row["name"]: row["value"] for row in json.loads(out)["methods"]}
+    assert found["on validation rows"] > found["on both"] > found["logistic regression"]
+    assert found["anymetric"] > 0.9
+
+
 def test_the_paper_s_descent_takes_many_classes_and_says_what_it_does_not(cellar, told):
     ask = ["-t", "grower", "-m", "macro_f1", "--method", "descent"]
     code, out, err = told("fit", cellar, *ask, "--budget", 200, "--run", "r")

@@ -221,7 +221,7 @@ def classifies(metric: ScorerMetric) -> bool:
 
     Examples
     --------
-    >>> [classifies(as_metric(name)) for name in ("f1_macro", "neg_log_loss", "max_error")]
+    >>> [classifies(as_metric(name)) for name in ("f1_macro", "neg_log_loss", "neg_max_error")]
     [True, True, False]
     """
     function = getattr(metric.scorer, "_score_func", None)

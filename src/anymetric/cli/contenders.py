@@ -156,7 +156,7 @@ def rivals(
     ['mean', 'ridge', 'huber']
     """
     if setting.target.many:
-        found = rivals_of_many(setting.metric, setting.seed)
+        found = rivals_of_many(setting.metric, setting.seed, valid)
     elif setting.target.labels is None:
         found = _regressors()
     else:

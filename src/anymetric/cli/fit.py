@@ -17,9 +17,9 @@ from anymetric.cli.roles import Roles
 from anymetric.cli.rows import Division, check_judged, read_sample
 from anymetric.cli.runs import check_free, run_folder, run_name
 from anymetric.cli.tables import whole, writable
-from anymetric.cli.targets import Task, read_target
+from anymetric.cli.targets import Target, Task, read_target
 from anymetric.cli.voice import Voice, measured, number
-from anymetric.metrics import MacroByGroup
+from anymetric.metrics import MacroByGroup, Metric
 from anymetric.report import Run, gather, page
 from anymetric.report.words import headline
 
@@ -88,13 +88,7 @@ class Fit:
         ]
         task = task_of(metric, self.task)
         target = read_target(sample.y, task, self.positive, sample.name, ranks(metric))
-        column = f"Column {self.roles.target!r} of {sample.name}"
-        means = for_target(metric, target, ":" not in self.metric, column)
-        check_columns(means, bool(self.roles.groups), self.roles.side)
-        if target.many and self.roles.groups and isinstance(metric, MacroByGroup):
-            voice.note(
-                f"Note: of many classes, {metric.name} is the mean over classes, not groups."
-            )
+        means = self._means(metric, target, sample.name, voice)
         division = Division.of(sample, others[0], others[1], target, self.holdout, self.seed)
         voice.note(
             f"{sample.name}: {len(sample):,} rows, {len(features)} columns to learn from. "
@@ -102,6 +96,16 @@ class Fit:
         )
         setting = Setting(means, target, self.method, self.budget, self.seed, self.model)
         return setting, division
+
+    def _means(self, metric: Metric, target: Target, name: str, voice: Voice) -> Metric:
+        """Return what the metric means for the target, and has all its columns for."""
+        column = f"Column {self.roles.target!r} of {name}"
+        means = for_target(metric, target, ":" not in self.metric, column)
+        check_columns(means, bool(self.roles.groups), self.roles.side)
+        if target.many and self.roles.groups and isinstance(metric, MacroByGroup):
+            said = f"of many classes, {metric.name} is the mean over classes, not groups"
+            voice.note(f"Note: {said}.")
+        return means
 
     def _gather(
         self,

@@ -8,7 +8,15 @@ from typing import Any
 
 from anymetric.cli.asked import find_metric, ranks
 from anymetric.cli.voice import Voice
-from anymetric.metrics import FunctionMetric, LabelMetric, Metric, ScorerMetric, metric_names
+from anymetric.metrics import (
+    Classes,
+    FunctionMetric,
+    LabelMetric,
+    Metric,
+    ScorerMetric,
+    meant,
+    metric_names,
+)
 from anymetric.metrics.groups import GroupMetric
 from anymetric.metrics.regression import RegressionMetric
 
@@ -72,12 +80,14 @@ class Entry:
     greater: bool
     needs: str
     says: str
+    many: bool = False
 
     @classmethod
     def of(cls, metric: Metric) -> Entry:
         """Describe a metric."""
         needs = ", ".join("--group" if n == "groups" else f"--side {n}" for n in metric.needs)
-        return cls(metric.name, kind_of(metric), metric.greater_is_better, needs, says_of(metric))
+        kind, says = kind_of(metric), says_of(metric)
+        return cls(metric.name, kind, metric.greater_is_better, needs, says, takes_many(metric))
 
     @property
     def words(self) -> str:
@@ -91,6 +101,7 @@ class Entry:
             "kind": self.kind,
             "greater_is_better": self.greater,
             "needs": self.needs,
+            "many_classes": self.many,
             "formula": self.says,
         }
 
@@ -115,6 +126,20 @@ def says_of(metric: Metric) -> str:
         own = getattr(metric, "function", None) or getattr(scorer, "_score_func", metric)
     text = (own.__doc__ or "").strip().partition("\n\n")[0]
     return " ".join(text.split()).replace("``", "") or "No description."
+
+
+def takes_many(metric: Metric) -> bool:
+    """Whether a metric means something where there are more than two classes.
+
+    Examples
+    --------
+    >>> takes_many(find_metric("macro_f1")), takes_many(find_metric("f1"))
+    (True, False)
+    """
+    try:
+        return not isinstance(meant(metric, Classes(("a", "b", "c"))), LabelMetric)
+    except ValueError:
+        return False
 
 
 def kind_of(metric: Metric) -> str:
@@ -157,4 +182,6 @@ def list_metrics(name: str | None, voice: Voice) -> None:
         ]
         voice.prose([title, "better", "formula"], rows)
     voice.prose(["more names", "what they mean"], FAMILIES)
+    many = ", ".join(entry.name for entry in entries if entry.many)
+    voice.line(f"Of more than two classes: {many}; there macro_ means the mean over classes.")
     voice.document({"metrics": [entry.document() for entry in entries], "families": dict(FAMILIES)})

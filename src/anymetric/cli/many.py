@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 
+from anymetric.data import Data
 from anymetric.estimators import MetricClassifier
 from anymetric.ledger import Ledger
+from anymetric.many.starts import plain
 from anymetric.metrics import ConfusionMetric, Metric
 from anymetric.solution import Solution, Status, Turn
 
@@ -39,12 +41,48 @@ class Shifted:
         watch: Callable[[Turn], bool | None] | None = None,
     ) -> Solution:
         """Look at the first starting model, which is that one."""
-        here = ledger.look(starts[0])
-        turn = Turn(0, 0, here, here.profile, calls=ledger.calls)
-        return Solution(turn, Status.JUDGED, (turn,), ledger.calls)
+        return only(ledger, starts[0])
 
 
-def rivals_of_many(metric: Metric, seed: int) -> dict[str, Maker]:
+@dataclass(frozen=True)
+class OnJudges:
+    """The plain model trained on the rows that judge, alone or with the training rows.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> clf = MetricClassifier("macro_f1", method=OnJudges(), random_state=0)
+    >>> clf.fit(X, (y + 1) % 3, X_val=X, y_val=y).score(X, y) > 0.9
+    True
+    """
+
+    takes_starts: ClassVar[bool] = False
+
+    both: bool = False
+
+    def run(
+        self,
+        ledger: Ledger,
+        starts: Sequence[NDArray[np.float64]],
+        rng: np.random.Generator,
+        watch: Callable[[Turn], bool | None] | None = None,
+    ) -> Solution:
+        """Train one model; `starts` are not needed and not read."""
+        problem = ledger.problem
+        parts = [problem.train, problem.valid] if self.both else [problem.valid]
+        X, y = (np.concatenate([getattr(part, of) for part in parts]) for of in ("X", "y"))
+        return only(ledger, plain(replace(problem, train=Data(X, y))))
+
+
+def only(ledger: Ledger, theta: NDArray[np.float64]) -> Solution:
+    """Return the run of a single look."""
+    here = ledger.look(theta)
+    turn = Turn(0, 0, here, here.profile, calls=ledger.calls)
+    return Solution(turn, Status.JUDGED, (turn,), ledger.calls)
+
+
+def rivals_of_many(metric: Metric, seed: int, valid: bool = False) -> dict[str, Maker]:
     """Return by name how each rival is made, given how often it may call the metric.
 
     Examples
@@ -53,14 +91,21 @@ def rivals_of_many(metric: Metric, seed: int) -> dict[str, Maker]:
     >>> list(rivals_of_many(ClassF(), 0))[:3]
     ['logistic regression', 'balanced', 'post-shift']
     """
+
+    def trained(method: Any) -> Maker:
+        return lambda calls: MetricClassifier(
+            metric, method=method, max_metric_calls=calls, random_state=seed
+        )
+
     found: dict[str, Maker] = {
         "logistic regression": lambda calls: LogisticRegression(max_iter=2000),
         "balanced": lambda calls: LogisticRegression(max_iter=2000, class_weight="balanced"),
     }
     if isinstance(metric, ConfusionMetric):
-        found["post-shift"] = lambda calls: MetricClassifier(
-            metric, method=Shifted(), max_metric_calls=calls, random_state=seed
-        )
+        found["post-shift"] = trained(Shifted())
+    if valid:
+        found["on validation rows"] = trained(OnJudges())
+        found["on both"] = trained(OnJudges(both=True))
     if find_spec("lightgbm") is not None:
         found["LightGBM"] = lambda calls: boosted(seed)
     return found

@@ -116,7 +116,8 @@ Keep = Annotated[
 Positive = Annotated[
     str | None,
     typer.Option(
-        help="The label that is positive; by default the second in sorted order.",
+        help="The label that is positive, against all others; by default, of two labels, the "
+        "second in sorted order.",
         rich_help_panel=ROLES,
     ),
 ]

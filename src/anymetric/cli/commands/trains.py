@@ -63,8 +63,9 @@ def fit(
 ) -> None:
     """Train a model for a metric, and compare it with what else could be done.
 
-    Numbers, words, text, dates and gaps are turned into features by skrub. The last table is
-    made on rows that no method saw, with the error of each value.
+    A target of more than two labels trains as many classes. Numbers, words, text, dates and gaps
+    are turned into features by skrub. The last table is made on rows that no method saw, with the
+    error of each value.
 
     [dim]anymetric fit train.csv --target income --metric macro_f1 --group sex[/dim]
     """

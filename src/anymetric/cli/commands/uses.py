@@ -30,7 +30,8 @@ def predict(
 ) -> None:
     """Score new rows: one line a row, in the order of the file.
 
-    A score above zero means the positive label. Values that training never saw count as none of
+    A score above zero means the positive label; of more than two labels each has a score, and the
+    highest decides. Values that training never saw count as none of
     the known ones.
     """
     from anymetric.cli.predict import predict as scored
