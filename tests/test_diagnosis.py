@@ -40,6 +40,13 @@ def test_a_metric_without_thresholds_is_not_told_of_one():
     assert decide(0.0, 0.002, estimate(), 0.3, thresholds=False) is Verdict.PLAIN
 
 
+def test_many_classes_have_offsets_instead_of_a_threshold():
+    assert decide(0.0, 0.002, estimate(), 0.3, many=True) is Verdict.OFFSETS
+    assert decide(0.0, 0.002, estimate(), 0.3, many=True, thresholds=False) is Verdict.PLAIN
+    unknown = float("nan")
+    assert decide(unknown, unknown, estimate(), 0.3, many=True) is Verdict.COMPARE_MANY
+
+
 def test_training_that_pays_is_told_to_go():
     """On the simulated data the plain model is no better than a coin."""
     data = load_simulated(random_state=0)

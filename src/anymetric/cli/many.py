@@ -16,6 +16,7 @@ from anymetric.estimators import MetricClassifier
 from anymetric.ledger import Ledger
 from anymetric.many.starts import plain
 from anymetric.metrics import ConfusionMetric, Metric
+from anymetric.models.trees import lightgbm
 from anymetric.solution import Solution, Status, Turn
 
 Maker = Callable[[int | None], Any]
@@ -113,6 +114,4 @@ def rivals_of_many(metric: Metric, seed: int, valid: bool = False) -> dict[str, 
 
 def boosted(seed: int) -> Any:
     """Return LightGBM's own classifier, on one thread: on a busy machine threads only wait."""
-    from lightgbm import LGBMClassifier
-
-    return LGBMClassifier(random_state=seed, n_jobs=1, verbose=-1)
+    return lightgbm().LGBMClassifier(random_state=seed, n_jobs=1, verbose=-1)

@@ -46,9 +46,9 @@ def gather(
     estimator : fitted MetricClassifier, MetricRegressor or MetricRanker
         Or a pipeline that ends in one.
     X, y : array-like of shape (n, d) and (n,)
-        Rows that no method saw.
+        Rows that no method saw; of two classes, of many, or with numbers.
     baselines : dict from name to fitted estimator
-        Of `anymetric.baselines`, or any that scores rows.
+        Of `anymetric.baselines`, or any that scores rows; all must know the same classes.
     groups, side : optional
         As in `fit`.
     asked : dict
