@@ -43,8 +43,8 @@ class Verdict(Enum):
         "anymetric.baselines.PostShift on rows of your own."
     )
     COMPARE_MANY = (
-        "This method does not measure its gain over the plain model: hold it against "
-        "method='auto', which does."
+        "The gain over the plain model was not measured: hold it against logistic regression on "
+        "rows of your own."
     )
     SAME = (
         "No change of the model changes the metric: see that it reads the labels as they are in y, "

@@ -150,20 +150,21 @@ def read_target(column: Any, task: Task, positive: str | None, name: str, ranks:
         return _chosen(seen, positive, column.name)
     if ranks and real and len(seen) > 2:
         return Target((f"at most {seen[0]:g}", f"above {seen[0]:g}"), above=float(seen[0]))
-    return Target(_labels(seen, column.name, name))
+    if len(seen) > 2:
+        return Target(_many(seen, len(values), f"Column {column.name!r} of {name}"))
+    return Target((seen[0], seen[1]))
 
 
-def _labels(seen: list[Any], column: str, name: str) -> tuple[Any, ...]:
-    if len(seen) > MOST_CLASSES:
+def _many(seen: list[Any], rows: int, column: str) -> tuple[Any, ...]:
+    if len(seen) > min(MOST_CLASSES, rows // 2):
         raise UserError(
-            f"Column {column!r} of {name} has {len(seen):,} values; at most {MOST_CLASSES} "
-            "classes can be told apart. Say which one is positive: --positive VALUE (all others "
-            "are then negative); or, if it holds numbers, give a metric of numbers."
+            f"{column} has {len(seen):,} values in {rows:,} rows; classes may be at most "
+            f"{MOST_CLASSES}, with two rows each on average. Say which value is positive: "
+            "--positive VALUE (all others are then negative); of numbers, give a metric of numbers."
         )
-    if len(seen) > 2 and any(isinstance(value, float) for value in seen):
-        # Estimators take fractions for a regression: as classes they are words.
-        return tuple(sorted(map(str, seen)))
-    return tuple(seen)
+    # Estimators take fractions for a regression: as classes they are words.
+    fractions = any(isinstance(value, float) for value in seen)
+    return tuple(sorted(map(str, seen)) if fractions else seen)
 
 
 def listed(labels: Sequence[Any]) -> str:
