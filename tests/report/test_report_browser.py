@@ -201,8 +201,9 @@ def test_a_tip_with_a_long_name_stays_on_a_phone(opened):
             assert 0 <= left <= right <= 400, (chart, which)
 
 
-def test_on_paper_everything_is_light_and_open(opened):
-    tab = opened("auto", 718, theme="dark")
+@pytest.mark.parametrize("kind", ["auto", "many", "dozen", "crowd"])
+def test_on_paper_everything_is_light_and_open(opened, kind):
+    tab = opened(kind, 718, theme="dark")
     tab.emulate_media(media="print")
     tab.evaluate("dispatchEvent(new Event('beforeprint'))")
     assert tab.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"

@@ -11,6 +11,9 @@ from anymetric.report.parts import EMPTY, chart, choices, decides, folded, secti
 from anymetric.report.run import Run
 from anymetric.report.worth import percent
 
+# Classes that have a column each in a table.
+MOST_COLUMNS = 8
+
 
 def course(run: Run) -> Markup:
     """Return the run: the metric by turn, and the profiles' path in surrogate space."""
@@ -142,7 +145,6 @@ def coefficients_by_class(run: Run) -> Markup:
     """Return the features that move the scores of many classes most, class by class."""
     labels = run.sample["labels"]
     options = [(str(k), label) for k, label in enumerate(labels)]
-    rows = [[one["name"], *map(number, one["effects"])] for one in run.coefficients]
     lead = (
         "How far one standard deviation of a feature moves the score of a class, beside the mean "
         "of all classes: the strongest first."
@@ -152,9 +154,22 @@ def coefficients_by_class(run: Run) -> Markup:
         "What the model looks at",
         tag("div", choices("class", "Class", options), class_="choices"),
         chart("coefficients", "Effects of the features"),
-        folded("The numbers", table(["feature", *labels], rows)),
+        folded("The numbers", effects(run.coefficients, labels)),
         lead=lead,
     )
+
+
+def effects(found: list[dict[str, Any]], labels: list[str]) -> Markup:
+    """Return the effects on every class; where those are too many, on the extreme ones."""
+    if len(labels) <= MOST_COLUMNS:
+        rows = [[one["name"], *map(number, one["effects"])] for one in found]
+        return table(["feature", *labels], rows)
+    rows = []
+    for one in found:
+        order = sorted(range(len(labels)), key=lambda k: one["effects"][k])
+        ends = [[labels[k], number(one["effects"][k])] for k in (order[-1], order[0])]
+        rows.append([one["name"], *ends[0], *ends[1]])
+    return table(["feature", "most towards", "by", "most away from", "by"], rows)
 
 
 def optimism(run: Run) -> Markup:
