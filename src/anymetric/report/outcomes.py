@@ -51,8 +51,9 @@ def confusion(run: Run) -> Markup:
     labels = run.sample["labels"]
     show = matrix if len(labels) <= MOST_CLASSES else mistakes
     cards = [card(k, one["name"], show(counts(one), labels)) for k, one in enumerate(run.confusion)]
-    where = ", at its own threshold" if len(labels) == 2 else ""
-    lead = f"Rows by what they are and what the model calls them{where}."
+    lead = "Rows by what they are and what the model calls them, at its own threshold."
+    if len(labels) > 2:
+        lead = "Rows by what they are, down, and what the model calls them, across."
     if show is mistakes:
         lead = "What rows of a class are most often called instead."
     kind = "cards" if len(labels) == 2 else "cards many" if few(labels) else "cards many dense"
@@ -85,19 +86,23 @@ def card(k: int, name: str, inside: Markup) -> Markup:
 
 def matrix(counts: list[list[int]], labels: list[str]) -> Markup:
     """Return a confusion matrix, each cell shaded by its share of its row."""
-    head = tag("tr", tag("th"), *(tag("th", f"called {label}") for label in labels))
-    if not few(labels):
-        head = tag("tr", tag("th", "is, called"), *(tag("th", label) for label in labels))
+    roomy = few(labels)
+    head = tag("tr", tag("th"), *(heading("called", label, roomy) for label in labels))
     rows = [
         tag(
             "tr",
-            tag("th", f"is {label}" if few(labels) else label),
-            *(cell(part, sum(row), i == j, few(labels)) for j, part in enumerate(row)),
+            heading("is", label, roomy),
+            *(cell(part, sum(row), i == j, roomy) for j, part in enumerate(row)),
         )
         for i, (label, row) in enumerate(zip(labels, counts, strict=True))
     ]
     shown = tag("table", head, *rows, class_="matrix")
-    return shown if few(labels) else tag("div", shown, class_="wide")
+    return shown if roomy else tag("div", shown, class_="wide")
+
+
+def heading(verb: str, label: str, roomy: bool) -> Markup:
+    """Return a class at the edge of a confusion matrix; where room is short, a tip has it whole."""
+    return tag("th", f"{verb} {label}") if roomy else tag("th", label, title=f"{verb} {label}")
 
 
 def cell(part: int, whole: int, right: bool, roomy: bool) -> Markup:

@@ -56,9 +56,11 @@
         Plot.dot(own, { x: key, y: "name", r: m.ours ? 5 : 4, fill: colour(m.k), dy }),
       ];
     });
+    // Where all values are the same they give no scale.
+    const scale = range && new Set(known.map((r) => r[key])).size < 2 ? { domain: range } : { nice: true };
     return Plot.plot(base(width, {
       marginLeft: room, height: 62 + names.length * Math.max(24, step * methods.length + 12),
-      x: { label, grid: true, ticks, nice: true, labelAnchor: "center", labelArrow: "none" },
+      x: { label, grid: true, ticks, ...scale, labelAnchor: "center", labelArrow: "none" },
       y: { domain: names, axis: null },
       marks: [
         Plot.axisY(axis),
