@@ -108,6 +108,10 @@ def made(kind):
         ours, rivals, X, y, shop = wines()
         asked = {"target": "grower", "group": "shop"}
         return gather(ours, X, y, baselines=rivals, groups=shop, asked=asked)
+    if kind == "perfect":
+        X = np.repeat([[-1.0], [1.0]], 50, axis=0)
+        ours = MetricClassifier("accuracy", random_state=0).fit(X, X.ravel())
+        return gather(ours, X, X.ravel(), baselines={"again": ours})
     if kind in ("dozen", "crowd"):
         return crowd(12 if kind == "dozen" else 24)
     if kind == "ranker":
@@ -122,5 +126,5 @@ def made(kind):
 
 KINDS = (
     *("auto", "descent", "alone", "hostile", "profit", "ranker", "regressor"),
-    *("many", "dozen", "crowd"),
+    *("many", "dozen", "crowd", "perfect"),
 )

@@ -127,6 +127,12 @@ def test_many_classes_are_looked_at_one_by_one(opened):
     assert not tab.locator('#confusion [data-of="1"]').is_visible()
 
 
+def test_values_without_an_error_have_no_bars(opened):
+    drawn = '[data-chart="values"] svg [aria-label="rule"] line'
+    assert opened("auto").locator(drawn).count() >= 4
+    assert opened("perfect").locator(drawn).count() == 0
+
+
 @pytest.mark.parametrize("kind", ["many", "dozen", "crowd"])
 def test_hostile_classes_are_shown_as_text(opened, kind):
     tab = opened(kind, 400)

@@ -31,7 +31,7 @@
   const tip = (lines) => ({ title: (d) => lines(d).filter(Boolean).join("\n"), fontSize: 12.5, lineHeight: 1.3, stroke: "var(--soft)", lineWidth: innerWidth < 700 ? 13 : 30, textOverflow: "ellipsis-middle", maxRadius: 60 });
 
   const bars = (rows, value, error, stroke, dy = 0, [low, high] = [-Infinity, Infinity]) => {
-    const known = rows.filter((r) => there(value(r)) && there(error(r)));
+    const known = rows.filter((r) => there(value(r)) && error(r) > 0);
     const bar = (times, strokeWidth) => Plot.ruleY(known, {
       x1: (r) => Math.max(low, value(r) - times * error(r)), x2: (r) => Math.min(high, value(r) + times * error(r)), y: "name",
       stroke, strokeWidth, dy, strokeLinecap: "round",
