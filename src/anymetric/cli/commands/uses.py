@@ -31,8 +31,7 @@ def predict(
     """Score new rows: one line a row, in the order of the file.
 
     A score above zero means the positive label; of more than two labels each has a score, and the
-    highest decides. Values that training never saw count as none of
-    the known ones.
+    highest decides. Values that training never saw count as none of the known ones.
     """
     from anymetric.cli.predict import predict as scored
 
