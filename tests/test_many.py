@@ -31,6 +31,7 @@ from anymetric.many import AutoMany
 from anymetric.many.offsets import ConfusionTally, levels, tuned
 from anymetric.many.pool import LinearTrainer, ManyKitchen
 from anymetric.many.recipes import evened
+from anymetric.many.rivals import OnJudges, Shifted
 from anymetric.many.solver import TableLoss, solved
 from anymetric.metrics import ByGroup, Classes, ClassF, CohenKappa, CostMatrix, meant
 from anymetric.models import Linear, Outputs, Reweighted
@@ -649,3 +650,38 @@ def test_offsets_that_fit_noise_alone_are_not_taken():
         run = AutoMany().run(Ledger(problem), [], np.random.default_rng(1))
     honest = 1.0 - 0.25
     assert run.cost > honest - 0.08
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_a_rival_on_both_samples_is_scikit_learns_model_of_all_rows(form):
+    X, y = make_classification(600, n_informative=4, n_classes=3, random_state=0)
+    X /= X[:400].std(axis=0)
+    weights = np.append(np.random.default_rng(0).integers(1, 4, 400), np.ones(200))
+    clf = MetricClassifier("accuracy", method=OnJudges(both=True), random_state=0)
+    rows, judges = (form(X[:400]), y[:400]), {"X_val": form(X[400:]), "y_val": y[400:]}
+    clf.fit(*rows, sample_weight=weights[:400], **judges)
+    # Our ridge is a part of the mean loss, theirs of the sum.
+    theirs = LogisticRegression(C=1.0 / (1e-4 * weights.sum()), tol=1e-10, max_iter=5000)
+    theirs.fit(X, y, sample_weight=weights)
+    assert_allclose(centred(clf, form(X)), centred(theirs, X), atol=0.02)
+
+
+def test_post_shift_of_many_classes_is_the_plain_model_at_other_offsets():
+    X, y = make_classification(
+        600, n_informative=4, n_classes=3, weights=[0.8, 0.1], random_state=0
+    )
+    X /= X.std(axis=0)
+    clf = MetricClassifier("macro_f1", method=Shifted(), random_state=0)
+    clf.fit(X, y, X_val=X, y_val=y)
+    plain = LogisticRegression(C=1.0 / (1e-4 * 600), tol=1e-10, max_iter=5000).fit(X, y)
+    moved = centred(clf, X) - centred(plain, X)
+    assert np.ptp(moved, axis=0).max() < 0.02
+    assert np.abs(moved).max() > 0.1
+    ours, theirs = (oracle.f1_score(y, model.predict(X), average="macro") for model in (clf, plain))
+    assert ours > theirs
+
+
+def centred(model, X):
+    """Return scores up to what they share, which no decision depends on."""
+    scores = model.decision_function(X)
+    return scores - scores.mean(axis=1, keepdims=True)

@@ -84,3 +84,31 @@ class Data:
         """Return the sample of these rows only."""
         side = {name: column[rows] for name, column in self.side.items()}
         return Data(self.X[rows], self.y[rows], self.weights[rows], side)
+
+    def followed_by(self, other: Data) -> Data:
+        """Return the rows of both, without side columns.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> row = Data(np.ones((1, 2)), np.array([1.0]))
+        >>> row.followed_by(row.take(np.array([0, 0]))).y.tolist()
+        [1.0, 1.0, 1.0]
+        """
+        y, weights = np.append(self.y, other.y), np.append(self.weights, other.weights)
+        return Data(stacked(self.X, other.X), y, weights)
+
+
+def stacked(first: Matrix, second: Matrix) -> Matrix:
+    """Return the rows of both; if one of them is sparse, so is the whole.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> stacked(np.zeros((1, 2)), np.ones((2, 2))).shape
+    (3, 2)
+    """
+    if sparse.issparse(first) or sparse.issparse(second):
+        parts = [sparse.csr_array(first), sparse.csr_array(second)]
+        return sparse.csr_array(sparse.vstack(parts, format="csr"))
+    return np.vstack([first, second])

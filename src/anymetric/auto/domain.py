@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
-from anymetric.data import Data, Floats, Matrix
+from anymetric.data import Data, Floats, Matrix, stacked
 from anymetric.losses import as_loss
 from anymetric.models import Linear
 from anymetric.solvers import WeightedLoss, minimise
@@ -14,21 +13,6 @@ from anymetric.solvers import WeightedLoss, minimise
 Floats64 = NDArray[np.float64]
 # A training row stands for at most this many judging rows: the ratio is noisy where it is large.
 MOST = 2.0
-
-
-def stacked(first: Matrix, second: Matrix) -> Matrix:
-    """Return the rows of both.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> stacked(np.zeros((1, 2)), np.ones((2, 2))).shape
-    (3, 2)
-    """
-    if sparse.issparse(first) or sparse.issparse(second):
-        parts = [sparse.csr_array(first), sparse.csr_array(second)]
-        return sparse.csr_array(sparse.vstack(parts, format="csr"))
-    return np.vstack([first, second])
 
 
 def domain_weights(

@@ -10,10 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anymetric.auto.blends import Blend, Served, minimised
-from anymetric.auto.domain import stacked
 from anymetric.auto.pool import FOLDS, Recipe
 from anymetric.blocks import Queries
-from anymetric.data import Data
+from anymetric.data import Data, stacked
 from anymetric.metrics.ranked import QUERY, relevance
 from anymetric.models import Linear
 from anymetric.models.ensemble import LinearScorer
@@ -174,12 +173,7 @@ def joined(train: Data, valid: Data) -> Data:
     shared = [name for name in train.side if name in valid.side]
     side = {name: np.append(train.side[name], valid.side[name]) for name in shared}
     side[QUERY] = np.append(first.member, len(first) + second.member)
-    return Data(
-        stacked(train.X, valid.X),
-        np.append(train.y, valid.y),
-        np.append(train.weights, valid.weights),
-        side,
-    )
+    return replace(train.followed_by(valid), side=side)
 
 
 def telling(queries: Queries, data: Data) -> NDArray[np.bool_]:

@@ -13,7 +13,6 @@ from anymetric.auto.auto import Auto
 from anymetric.auto.average import Judged
 from anymetric.auto.calling import CallingJury
 from anymetric.auto.choice import FEWEST, Choice, choose, few, shared
-from anymetric.auto.domain import stacked
 from anymetric.auto.jury import Judgement
 from anymetric.auto.learners import LearnerKitchen
 from anymetric.auto.menu import few_courses, first_courses, mixtures
@@ -21,7 +20,7 @@ from anymetric.auto.pool import Candidate, Kitchen, Recipe, in_faster_form
 from anymetric.auto.queries import AutoByQuery
 from anymetric.auto.room import Room
 from anymetric.auto.walks import along, named_slices
-from anymetric.data import Data
+from anymetric.data import stacked
 from anymetric.ledger import Ledger
 from anymetric.losses import as_loss
 from anymetric.models import Learner, Linear
@@ -56,6 +55,7 @@ class AutoLearned(Auto):
     --------
     >>> import numpy as np
     >>> from sklearn.ensemble import RandomForestClassifier
+    >>> from anymetric.data import Data
     >>> from anymetric.metrics import as_metric
     >>> from anymetric.models import Reweighted
     >>> from anymetric.surrogates import per_class
@@ -94,7 +94,7 @@ class AutoLearned(Auto):
                 learner,
                 train,
                 valid,
-                Data(stacked(train.X, valid.X), kitchen.both.y, kitchen.both.weights),
+                train.followed_by(valid),
                 kitchen.fold,
                 0 if problem.labels is None else 2,
                 self.use_validation is not False,

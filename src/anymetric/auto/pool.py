@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
-from anymetric.auto.domain import stacked
 from anymetric.auto.rarity import rarity
 from anymetric.data import Data, Floats
 from anymetric.losses import Huber, Loss, Lp
@@ -136,15 +135,8 @@ class Kitchen:
 
         With ``rare`` mixtures hold the weights of rare values back harder.
         """
-        both = Data(
-            stacked(train.X, valid.X),
-            np.concatenate([train.y, valid.y]),
-            np.concatenate([train.weights, valid.weights]),
-        )
-        order = np.lexsort((rng.random(len(valid)), valid.y))
-        fold = np.empty(len(valid), dtype=np.intp)
-        fold[order] = np.arange(len(valid)) % FOLDS
-        return cls(model, train, valid, both, loss, fold, rare)
+        both = train.followed_by(valid)
+        return cls(model, train, valid, both, loss, dealt(valid, rng), rare)
 
     @cached_property
     def rarity(self) -> Floats64:
@@ -240,6 +232,22 @@ class Kitchen:
         scale = recipe.share / max(float(rows[n:].sum()), np.finfo(float).tiny)
         rows[n:] *= scale
         return replace(objective, rows=rows), scale
+
+
+def dealt(data: Data, rng: np.random.Generator) -> NDArray[np.intp]:
+    """Return the fold of each row, at random, with every class dealt out evenly.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rows = Data(np.zeros((10, 1)), np.repeat([-1.0, 1.0], 5))
+    >>> sorted(dealt(rows, np.random.default_rng(0))[5:].tolist())
+    [0, 1, 2, 3, 4]
+    """
+    order = np.lexsort((rng.random(len(data)), data.y))
+    fold = np.empty(len(data), dtype=np.intp)
+    fold[order] = np.arange(len(data)) % FOLDS
+    return fold
 
 
 def in_faster_form(problem: Problem) -> tuple[Data, Data]:

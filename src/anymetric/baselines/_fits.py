@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
-from anymetric.data import Data, Matrix
+from anymetric.data import Data
 from anymetric.losses import as_loss
 from anymetric.models import Linear, Model
 from anymetric.solvers import WeightedLoss, minimise
@@ -51,23 +49,6 @@ def balanced(data: Data, ratio: float = 1.0) -> Floats:
     share = np.where(positive, ratio, 1.0) * total / (1.0 + ratio)
     mass = np.where(positive, data.weights[positive].sum(), data.weights[~positive].sum())
     return np.asarray(data.weights * share / mass)
-
-
-def stacked(first: Data, second: Data) -> Data:
-    """Return the rows of both, without side columns.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> row = Data(np.ones((1, 2)), np.array([1.0]))
-    >>> len(stacked(row, row))
-    2
-    """
-    both: Any = [first.X, second.X]
-    together: Any = sparse.vstack if sparse.issparse(first.X) else np.concatenate
-    X: Matrix = together(both)
-    y = np.concatenate([first.y, second.y])
-    return Data(X, y, np.concatenate([first.weights, second.weights]))
 
 
 @dataclass(frozen=True, eq=False)

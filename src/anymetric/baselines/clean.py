@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anymetric.baselines._base import COUNT, POSITIVE, grid
-from anymetric.baselines._fits import GRID, CrossFit, folds, logistic, stacked
+from anymetric.baselines._fits import GRID, CrossFit, folds, logistic
 from anymetric.baselines._trials import Trials
 from anymetric.baselines.logistic import LogisticBaseline, PostShift
 from anymetric.data import Data
@@ -111,7 +111,7 @@ class BothLogistic(ValidationLogistic):
     def _sample(self, problem: Problem) -> Data:
         # Few rows judge themselves: they are not to count twice.
         same = problem.valid is problem.train
-        return problem.valid if same else stacked(problem.valid, problem.train)
+        return problem.valid if same else problem.valid.followed_by(problem.train)
 
 
 class DomainWeighted(PostShift):
@@ -193,7 +193,7 @@ def density_ratio(model: Model, train: Data, valid: Data, C: float = 1.0) -> Flo
     >>> density_ratio(Linear(), train, valid, C=1e6).round(3).tolist()
     [0.5, 0.5, 2.0]
     """
-    both = stacked(train, valid)
+    both = train.followed_by(valid)
     domain = np.concatenate([-np.ones(len(train)), np.ones(len(valid))])
     theta = logistic(model, Data(both.X, domain, both.weights), C)
     odds = np.exp(np.clip(model.scores(train.X, theta), -50.0, 50.0))

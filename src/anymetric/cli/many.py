@@ -2,85 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable
 from importlib.util import find_spec
-from typing import Any, ClassVar
+from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 
-from anymetric.data import Data
 from anymetric.estimators import MetricClassifier
-from anymetric.ledger import Ledger
-from anymetric.many.starts import plain
+from anymetric.many.rivals import OnJudges, Shifted
 from anymetric.metrics import ConfusionMetric, Metric
 from anymetric.models.trees import lightgbm
-from anymetric.solution import Solution, Status, Turn
 
 Maker = Callable[[int | None], Any]
-
-
-@dataclass(frozen=True)
-class Shifted:
-    """Post-shift of many classes: the plain model at the offsets that are best for the metric.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> clf = MetricClassifier("macro_f1", method=Shifted(), random_state=0)
-    >>> clf.fit(*load_iris(return_X_y=True)).n_metric_calls_
-    2
-    """
-
-    def run(
-        self,
-        ledger: Ledger,
-        starts: Sequence[NDArray[np.float64]],
-        rng: np.random.Generator,
-        watch: Callable[[Turn], bool | None] | None = None,
-    ) -> Solution:
-        """Look at the first starting model, which is that one."""
-        return only(ledger, starts[0])
-
-
-@dataclass(frozen=True)
-class OnJudges:
-    """The plain model trained on the rows that judge, alone or with the training rows.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> X, y = load_iris(return_X_y=True)
-    >>> clf = MetricClassifier("macro_f1", method=OnJudges(), random_state=0)
-    >>> clf.fit(X, (y + 1) % 3, X_val=X, y_val=y).score(X, y) > 0.9
-    True
-    """
-
-    takes_starts: ClassVar[bool] = False
-
-    both: bool = False
-
-    def run(
-        self,
-        ledger: Ledger,
-        starts: Sequence[NDArray[np.float64]],
-        rng: np.random.Generator,
-        watch: Callable[[Turn], bool | None] | None = None,
-    ) -> Solution:
-        """Train one model; `starts` are not needed and not read."""
-        problem = ledger.problem
-        parts = [problem.train, problem.valid] if self.both else [problem.valid]
-        X, y = (np.concatenate([getattr(part, of) for part in parts]) for of in ("X", "y"))
-        return only(ledger, plain(replace(problem, train=Data(X, y))))
-
-
-def only(ledger: Ledger, theta: NDArray[np.float64]) -> Solution:
-    """Return the run of a single look."""
-    here = ledger.look(theta)
-    turn = Turn(0, 0, here, here.profile, calls=ledger.calls)
-    return Solution(turn, Status.JUDGED, (turn,), ledger.calls)
 
 
 def rivals_of_many(metric: Metric, seed: int, valid: bool = False) -> dict[str, Maker]:

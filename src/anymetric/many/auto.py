@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anymetric.auto.choice import FEWEST, few
-from anymetric.auto.domain import domain_weights, stacked
+from anymetric.auto.domain import domain_weights
 from anymetric.auto.jury import replicate_weights
 from anymetric.auto.pool import Recipe
 from anymetric.data import Matrix
@@ -238,6 +238,4 @@ def in_plain_form(kitchen: ManyKitchen, plain: Plain | None) -> ManyKitchen:
         return lighter(X if plain is None else plain.table(X))
 
     train, valid = (replace(data, X=form(data.X)) for data in (kitchen.train, kitchen.valid))
-    return replace(
-        kitchen, train=train, valid=valid, both=replace(kitchen.both, X=stacked(train.X, valid.X))
-    )
+    return replace(kitchen, train=train, valid=valid, both=train.followed_by(valid))

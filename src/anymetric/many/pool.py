@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anymetric.auto.choice import FEWEST
-from anymetric.auto.domain import stacked
-from anymetric.auto.pool import FOLDS, Recipe, mixed
+from anymetric.auto.pool import FOLDS, Recipe, dealt, mixed
 from anymetric.data import Data, Matrix
 from anymetric.many.solver import TableLoss, polished, solved
 from anymetric.metrics import Classes
@@ -192,15 +191,8 @@ class ManyKitchen:
         cls, train: Data, valid: Data, classes: Classes, rng: np.random.Generator
     ) -> ManyKitchen:
         """Stack the rows and deal the judging rows into folds, class by class."""
-        both = Data(
-            stacked(train.X, valid.X),
-            np.concatenate([train.y, valid.y]),
-            np.concatenate([train.weights, valid.weights]),
-        )
-        order = np.lexsort((rng.random(len(valid)), valid.y))
-        fold = np.empty(len(valid), dtype=np.intp)
-        fold[order] = np.arange(len(valid)) % FOLDS
-        return cls(train, valid, both, classes, fold)
+        both = train.followed_by(valid)
+        return cls(train, valid, both, classes, dealt(valid, rng))
 
     @property
     def stock(self) -> Data:

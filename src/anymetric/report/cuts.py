@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.metrics import confusion_matrix
 
 from anymetric.metrics import DemographicParity, EqualisedOdds
 from anymetric.metrics.thresholds import Thresholds
@@ -43,9 +44,8 @@ def outcomes(y: Floats, scores: Floats) -> dict[str, int]:
 
 def counted(sample: Sample, scores: Floats) -> NDArray[np.intp]:
     """Return how many rows of each class are called each: ``(C, C)``, the true ones down."""
-    C = len(sample.labels or ())
-    cells = C * sample.codes + sample.decisions(scores)
-    return np.asarray(np.bincount(cells, minlength=C * C).reshape(C, C))
+    classes = np.arange(len(sample.labels or ()))
+    return np.asarray(confusion_matrix(sample.codes, sample.decisions(scores), labels=classes))
 
 
 def confusion_of(sample: Sample) -> list[dict[str, Any]]:
