@@ -417,3 +417,20 @@ def test_trees_are_added_more_slowly_where_a_class_is_rare(positives, rate):
         for family in (Boosted(3), Boosted(3, learning_rate=rate))
     ]
     np.testing.assert_array_equal(*(one.scores(X, 3) for one in grown))
+
+
+def test_the_descent_of_a_regression_begins_at_trees_of_numbers(rng):
+    X = rng.normal(size=(400, 3))
+    y = 100.0 + 10.0 * np.abs(X[:, 0]) + rng.normal(size=400)
+    reg = MetricRegressor("mean_absolute_error", model="boosted", method="descent", random_state=0)
+    reg.fit(X, y)
+    assert reg.history_[0]["cost"] < 2.0
+
+
+def test_a_descent_by_sources_that_the_judges_do_not_have_says_what_to_do(rng):
+    X = rng.normal(size=(200, 2))
+    y = (X[:, 0] > 0.0).astype(int)
+    clf = MetricClassifier("f1", model="boosted", method="descent", random_state=0)
+    source = np.repeat(["a", "b"], 100)
+    with pytest.raises(ValueError, match=r"by source.*method='auto'"):
+        clf.fit(X, y, source=source, X_val=X[:50], y_val=y[:50])

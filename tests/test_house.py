@@ -23,7 +23,7 @@ LAYERS = (
     {"ledger"},
     {"gradients", "projections", "solvers", "theory", "starts"},
     {"solution"},
-    {"boosting", "descent", "diagnosis", "tuning", "frontier", "auto", "many", "networks"},
+    {"boosting", "descent", "diagnosis", "tuning", "auto", "many", "networks"},
     {"estimators"},
     {"datasets"},
     {"baselines", "displays", "report"},

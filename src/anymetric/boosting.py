@@ -18,6 +18,7 @@ from anymetric.metrics import MetricError
 from anymetric.models import Ensemble, Scorer
 from anymetric.models.boosted import Boosted
 from anymetric.models.trees import Rounds
+from anymetric.problem import Problem
 from anymetric.projections import Projection
 from anymetric.solution import Solution, Status, Turn
 
@@ -54,7 +55,6 @@ class BoostedDescent:
     >>> import numpy as np
     >>> from anymetric.data import Data
     >>> from anymetric.metrics import as_metric
-    >>> from anymetric.problem import Problem
     >>> from anymetric.surrogates import per_class
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(600, 2))
@@ -86,7 +86,9 @@ class BoostedDescent:
     ) -> Solution:
         """Descend from the plain model; `starts` are not needed and not read."""
         problem, turns = ledger.problem, list[Turn]()
-        start = self.learner.learn(problem.train, problem.train.weights, rng)
+        check_slices(problem)
+        classes = 0 if problem.labels is None else 2
+        start = self.learner.learn(problem.train, problem.train.weights, rng, classes=classes)
         status, walk = Status.COMPLETED, None
         try:
             walk = Walk.begun(self.learner, ledger, start, rng)
@@ -131,6 +133,21 @@ class BoostedDescent:
         )
 
 
+def check_slices(problem: Problem) -> None:
+    """Refuse surrogates that the rows that judge cannot be told apart by.
+
+    Trees have no parameters to move: a probe moves the scores of the judging rows, slice by slice.
+    """
+    needed = {column for one in problem.profiler.surrogates for column in one.needs}
+    missing = sorted(needed - set(problem.valid.side))
+    if missing:
+        raise ValueError(
+            f"The surrogates are by {', '.join(missing)}, which the validation rows do not have: a "
+            "descent with boosted trees moves the scores of those rows, slice by slice. Leave "
+            f"{missing[0]} out, or take method='auto', which learns what each source is worth."
+        )
+
+
 @dataclass(eq=False)
 class Walk:
     """Where a run stands: scores of both samples, and the trees that led there."""
@@ -154,7 +171,7 @@ class Walk:
         problem = ledger.problem
         train, valid = start.scores(problem.train.X), start.scores(problem.valid.X)
         shift, cost = 0.0, None
-        if problem.metric.decides:
+        if problem.decides:
             swept = ledger.sweep(valid, 50)
             shift, cost = float(swept.shifts[swept.best]), float(swept.costs[swept.best])
         else:

@@ -94,6 +94,14 @@ class Problem:
         return self.judge if self.valid is self.train else self._bound(self.train)
 
     @property
+    def decides(self) -> bool:
+        """Whether the metric reads decisions, so that there is a threshold to move.
+
+        Somebody's own function of predictions has none where they are numbers.
+        """
+        return self.metric.decides and not (self.metric.black_box and self.labels is None)
+
+    @property
     def shared(self) -> bool:
         """Whether one score vector serves both the surrogates and the metric."""
         return self.valid is self.train and self.engine.X is self.tables[0]

@@ -102,7 +102,7 @@ def shifted(ledger: Ledger, theta: Theta, limit: int = 200) -> Theta:
     problem = ledger.problem
     movable = getattr(problem.model, "intercept", False)
     limit = int(min(limit, ledger.left // 4))
-    if not (movable and problem.metric.decides and limit > 1):
+    if not (movable and problem.decides and limit > 1):
         return theta
     scores = problem.model.scores(problem.valid.X, theta)
     cost = float(ledger.ask(problem.judge, scores))

@@ -89,3 +89,18 @@ def test_a_metric_of_two_classes_is_refused_at_evaluation_too(grown, told):
     code, out, err = told("evaluate", grown.model, grown.home / "rows.csv", "-m", "roc_auc")
     assert (code, out) == (2, "")
     assert "The model's target 'species' has 3 values" in err
+
+
+def test_a_linear_answer_of_all_families_is_explained(told, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(240, 3))
+    labels = np.array(["a", "b", "c"])[np.argmax(X + 0.3 * rng.normal(size=X.shape), axis=1)]
+    pd.DataFrame(X, columns=list("uvw")).assign(y=labels).to_csv("rows.csv", index=False)
+    ask = ["-t", "y", "-m", "accuracy", "--model", "auto", "--run", "run", "--out", "m.skops"]
+    code, _out, err = told("fit", "rows.csv", *ask)
+    assert code == 0, err
+    code, out, err = told("explain", "m.skops", "--json")
+    assert code == 0, err
+    found = json.loads(out)
+    assert ("coefficients" in found) != ("members" in found)

@@ -128,3 +128,58 @@ def test_boosted_trees_are_saved_without_pickle_and_predict_the_same(rows, told)
     code, out, _ = told("explain", "m.skops", "--json")
     assert code == 0
     assert set(json.loads(out)["members"]) == {"Trees"}
+
+
+def test_a_table_that_could_not_be_written_is_refused_before_anything_is_trained(rows, told):
+    for name in ("all.json", "all.csv.zst"):
+        code, out, err = told("compare", rows, *ASK, "--folds", 2, "-o", name)
+        assert (code, out) == (2, "")
+        assert name in err
+        assert "split" not in err
+
+
+def test_what_is_said_of_a_direction_is_meant_for_functions(done, told, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "costs.py").write_text("def cost(y_true, y_pred):\n    return 1.0 * len(y_true)\n")
+    asked = ["-m", "accuracy", "-m", "costs:cost", "--lower-is-better", "--json"]
+    code, out, err = told("evaluate", done.model, done.home / "rows.csv", *asked)
+    assert code == 0, err
+    assert "400" in out
+    code, _out, err = told("evaluate", done.model, done.home / "rows.csv", *asked[:2], asked[4])
+    assert code == 2
+    assert "accuracy" in err
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("sklearn.metrics:mean_squared_error", "lower is better"),
+        ("sklearn.metrics:f1_score", "greater is better"),
+        ("math:dist", "say --greater-is-better or --lower-is-better"),
+    ],
+)
+def test_a_function_is_described_in_its_own_direction(name, said, told):
+    code, out, err = told("metrics", name)
+    assert code == 0, err
+    assert said in out
+
+
+def test_whole_queries_are_held_out(told, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"a": rng.normal(size=300), "query": np.repeat(np.arange(30), 10)})
+    table["y"] = (table["a"] + rng.normal(size=300) > 0.5).astype(int)
+    table.to_csv("rows.csv", index=False)
+    ask = ["-t", "y", "-m", "ndcg@5", "--side", "query"]
+    code, _out, err = told("fit", "rows.csv", *ask, "--run", "run")
+    assert code == 0, err
+    out = pd.read_csv("run/scores.csv")["row"].to_numpy() - 1
+    held = set(table["query"][out])
+    assert len(held) == 6
+    assert len(out) == 60
+    code, _out, err = told("compare", "rows.csv", *ask, "--folds", 3, "--only", "balanced")
+    assert code == 0, err
+    table.assign(query=1).to_csv("one.csv", index=False)
+    code, _out, err = told("fit", "one.csv", *ask)
+    assert code == 2
+    assert "one query" in err

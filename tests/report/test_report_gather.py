@@ -8,7 +8,7 @@ from sklearn.metrics import confusion_matrix, f1_score, precision_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from anymetric import MetricClassifier
+from anymetric import MetricClassifier, MetricRanker
 from anymetric.data import Data
 from anymetric.metrics import as_metric
 from anymetric.report import gather
@@ -188,3 +188,13 @@ def test_the_same_seed_gathers_the_same_run():
     ours, rivals, X, y, groups = classifier()
     one, two = (gather(ours, X, y, baselines=rivals, groups=groups) for _ in range(2))
     assert (one.methods, one.groups, one.diagnosis) == (two.methods, two.groups, two.diagnosis)
+
+
+def test_the_gains_of_a_ranker_are_its_grades(rng):
+    X = rng.normal(size=(300, 3))
+    y = np.clip(np.round(X[:, 0] + rng.normal(size=300) + 1.0), 0, 4)
+    query = np.repeat(np.arange(30), 10)
+    ranker = MetricRanker("ndcg@5", random_state=0).fit(X, y, query=query)
+    found = gather(ranker, X, y, side={"query": query})
+    told = next(row["value"] for row in found.methods if row["name"] == "anymetric")
+    assert told == pytest.approx(ranker.score(X, y, query=query))

@@ -124,6 +124,12 @@ class Auto:
     rare: bool = True
     strengths: tuple[float, ...] = STRENGTHS
 
+    def __post_init__(self) -> None:
+        if self.replicates < 1:
+            raise ValueError(f"replicates must be at least 1; got {self.replicates}.")
+        if not self.strengths or min(self.strengths) < 0.0:
+            raise ValueError(f"strengths must be ridges, zero or more; got {self.strengths}.")
+
     @property
     def cross_fits(self) -> bool:
         """Whether, without validation rows, all rows judge by turns."""
@@ -141,24 +147,32 @@ class Auto:
         if ranks_by_query(problem):
             return self._by_query().run(ledger, rng, watch)
         room = self._room(ledger, rng)
-        status = Status.JUDGED
+        try:
+            return self._answer(room, self._hear(room, watch))
+        except MetricError as error:
+            error.best = self._single(room, Status.FAILED) if room.judged else None
+            raise
+
+    def _hear(self, room: Room, watch: Watcher | None) -> Status:
+        """Train and judge candidates until there are no more, or no calls, or the caller stops."""
         try:
             for recipe in self._recipes(room):
                 turn = room.hear(recipe)
                 if watch is not None and watch(turn):
-                    status = Status.STOPPED
-                    break
+                    return Status.STOPPED
         except BudgetSpent:
-            status = Status.BUDGET
-        except MetricError as error:
-            error.best = self._single(room, Status.FAILED) if room.judged else None
-            raise
+            return Status.BUDGET
+        return Status.JUDGED
+
+    def _answer(self, room: Room, status: Status) -> Solution:
+        """Return the average of the candidates, or one of them where no more can be said."""
         if not room.judged:
-            raise ValueError(f"max_metric_calls must allow one candidate; got {ledger.max_calls}.")
+            most = room.ledger.max_calls
+            raise ValueError(f"max_metric_calls must allow one candidate; got {most}.")
         if flat(room.judged):
             return self._single(room, Status.FLAT)
         running = room.running()
-        if ledger.left < room.jury.price or not running:
+        if room.ledger.left < room.jury.price or not running:
             return self._single(room, status)
         return self._conclude(room, running, status)
 

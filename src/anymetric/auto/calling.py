@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from anymetric.auto.average import Judged
 from anymetric.auto.jury import Judgement, bind_replicate
 from anymetric.ledger import BudgetSpent, Ledger
-from anymetric.metrics import BoundMetric, FunctionMetric, ScorerMetric
+from anymetric.metrics import BoundMetric
 
 Floats64 = NDArray[np.float64]
 # With so many thresholds or more, some are kept for a closer look around the best.
@@ -66,10 +66,8 @@ class CallingJury:
     ) -> CallingJury:
         """Bind the metric to each replicate: by weights, or by rows where it takes none."""
         problem = ledger.problem
-        counted = isinstance(problem.metric, FunctionMetric | ScorerMetric)
         bound = [
-            bind_replicate(problem.metric, problem.valid, w, counted, problem.labels)
-            for w in weights.T
+            bind_replicate(problem.metric, problem.valid, w, problem.labels) for w in weights.T
         ]
         return cls(ledger, [pair for pair in bound if pair is not None], thresholds, brief)
 
@@ -101,7 +99,7 @@ class CallingJury:
     def movable(self) -> bool:
         """Whether there is a threshold."""
         problem = self.ledger.problem
-        return self.moves and problem.metric.decides and getattr(problem.model, "intercept", True)
+        return self.moves and problem.decides and getattr(problem.model, "intercept", True)
 
     def _told(self, shift: float, scores: Floats64, cost: float | None) -> Judgement:
         """Return the verdict at a shift, with replicates unless calls are few."""
@@ -131,7 +129,7 @@ class CallingJury:
     def probe(self, scores: Floats64) -> float:
         """Return the cost of the scores as they are: one call; NaN where all or none is flagged."""
         problem = self.ledger.problem
-        if problem.metric.decides and not 0 < np.count_nonzero(scores > 0.0) < len(scores):
+        if problem.decides and not 0 < np.count_nonzero(scores > 0.0) < len(scores):
             return float("nan")
         return float(self.ledger.ask(problem.judge, scores))
 

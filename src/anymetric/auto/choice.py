@@ -18,7 +18,7 @@ from anymetric.auto.average import (
     summed,
     votes,
 )
-from anymetric.auto.jury import CountedJury, DecisionJury, Judgement, Jury, reads_features
+from anymetric.auto.jury import CountedJury, DecisionJury, Judgement, Jury
 from anymetric.auto.pool import Candidate, Recipe
 from anymetric.auto.trust import Bench
 from anymetric.ledger import Ledger
@@ -94,7 +94,7 @@ def rejudged(judged: Judged, bench: Bench, jury: DecisionJury) -> Judged:
 def helpful(problem: Problem, jury: Jury) -> bool:
     """Return whether training rows can be judged at all: with every column there."""
     columns = all(name in problem.train.side for name in problem.metric.needs)
-    return columns and (isinstance(jury, CountedJury) or not reads_features(problem.metric))
+    return columns and (isinstance(jury, CountedJury) or not problem.metric.reads_features)
 
 
 def affordable(max_calls: int | None) -> tuple[int, int]:

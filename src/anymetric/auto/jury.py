@@ -16,11 +16,9 @@ from anymetric.metrics import (
     BoundMetric,
     CountMetric,
     DecisionMetric,
-    FunctionMetric,
     Metric,
     Rows,
 )
-from anymetric.metrics.asked import AskedMetric
 
 Floats64 = NDArray[np.float64]
 # Replicates of a very large sample are fewer: their weights must fit in memory, and it needs fewer.
@@ -190,35 +188,37 @@ class CountedJury:
 
 
 def bind_replicate(
-    metric: Metric,
-    data: Data,
-    weights: Floats64,
-    counted: bool,
-    labels: Sequence[object] | None,
+    metric: Metric, data: Data, weights: Floats64, labels: Sequence[object] | None
 ) -> tuple[NDArray[np.intp] | None, BoundMetric] | None:
     """Bind a metric to one replicate; None if the replicate lacks what the metric needs."""
-    if not counted:
-        w = data.weights * weights
-        return None, metric.bind(data.y, weights=w, side=data.side, labels=labels, X=data.X)
-    # A function knows no weights: rows are drawn in proportion to them.
-    edges = np.cumsum(weights) / weights.sum()
-    rows = np.searchsorted(edges, (np.arange(len(data)) + 0.5) / len(data)).astype(np.intp)
-    side = {name: column[rows] for name, column in data.side.items()}
-    X = data.X[rows] if reads_features(metric) else None
-    try:
-        return rows, metric.bind(data.y[rows], side=side, labels=labels, X=X)
-    except ValueError:
-        return None
+    if metric.black_box:
+        return bind_drawn(metric, data, weights, labels)
+    w = data.weights * weights
+    return None, metric.bind(data.y, weights=w, side=data.side, labels=labels, X=data.X)
 
 
-def reads_features(metric: Metric) -> bool:
-    """Return whether a user's metric asks for X itself, which a replicate must then copy.
+def bind_drawn(
+    metric: Metric, data: Data, weights: Floats64, labels: Sequence[object] | None
+) -> tuple[NDArray[np.intp], BoundMetric] | None:
+    """Draw rows in proportion to a replicate's weights, and bind the metric; None if it refuses.
+
+    Features are copied only for a metric that reads them.
 
     Examples
     --------
+    >>> import numpy as np
     >>> from anymetric.metrics import as_metric
-    >>> reads_features(as_metric(lambda y_true, y_pred, X: 0.0, greater_is_better=True))
-    True
+    >>> data = Data(np.zeros((4, 1)), np.array([1.0, -1.0, 1.0, -1.0]))
+    >>> rows, bound = bind_drawn(as_metric("error"), data, np.array([1.0, 1.0, 2.0, 4.0]), None)
+    >>> rows.tolist(), bound.rows.y.tolist()
+    ([0, 2, 3, 3], [1.0, 1.0, -1.0, -1.0])
     """
-    asked = metric.inner if isinstance(metric, AskedMetric) else metric
-    return isinstance(asked, FunctionMetric) and "X" in (*asked.asks, *asked.takes)
+    edges = np.cumsum(weights) / weights.sum()
+    rows = np.searchsorted(edges, (np.arange(len(data)) + 0.5) / len(data)).astype(np.intp)
+    side = {name: column[rows] for name, column in data.side.items()}
+    X = data.X[rows] if metric.reads_features else None
+    try:
+        bound = metric.bind(data.y[rows], weights=data.weights[rows], side=side, labels=labels, X=X)
+    except ValueError:
+        return None
+    return rows, bound

@@ -18,10 +18,10 @@ from anymetric.auto.learners import LearnerKitchen
 from anymetric.auto.menu import few_courses, first_courses, mixtures
 from anymetric.auto.pool import Candidate, Kitchen, Recipe, in_faster_form
 from anymetric.auto.queries import AutoByQuery
-from anymetric.auto.room import Room
+from anymetric.auto.room import Room, first_alone
 from anymetric.auto.walks import along, named_slices
 from anymetric.data import stacked
-from anymetric.ledger import Ledger
+from anymetric.ledger import BudgetSpent, Ledger
 from anymetric.losses import as_loss
 from anymetric.models import Learner, Linear
 from anymetric.models.tables import Plain
@@ -148,10 +148,15 @@ class AutoLearned(Auto):
             yield from recipes
             return
         affordable = recipes[: int(min(room.ledger.left, len(recipes)))]
-        pool = Parallel(n_jobs=jobs)
-        seeds = room.rng.spawn(len(affordable))
-        pairs = zip(affordable, seeds, strict=True)
-        yield from pool(delayed(room.kitchens[r.family].cook)(r, seed) for r, seed in pairs)
+        pairs = zip(affordable, room.rng.spawn(len(affordable)), strict=True)
+        yield from Parallel(n_jobs=jobs)(
+            delayed(room.kitchens[recipe.family].cook)(
+                recipe, seed, first_alone(room.judged, recipe.family)
+            )
+            for recipe, seed in pairs
+        )
+        if len(affordable) < len(recipes):
+            raise BudgetSpent("No look is left for another candidate.")
 
     def _chosen(self, room: Room, running: list[Judged]) -> Choice:
         """Let each family choose, then the replicates between the families' means.

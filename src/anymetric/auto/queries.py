@@ -130,7 +130,11 @@ class AutoByQuery:
         if flat(judged):
             status = Status.FLAT
         alone = ledger.left < jury.price or status is Status.FLAT
-        return self._concluded(ledger, judged, turns, status, None if alone else jury)
+        try:
+            return self._concluded(ledger, judged, turns, status, None if alone else jury)
+        except MetricError as error:
+            error.best = self._concluded(ledger, judged, turns, Status.FAILED)
+            raise
 
     def _jury(self, ledger: Ledger, rng: np.random.Generator) -> Jury:
         bound = ledger.problem.judge

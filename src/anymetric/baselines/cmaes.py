@@ -78,7 +78,9 @@ class CMAES(BaselineClassifier):
         trials.judge(start, generation=0)
         options = {
             "verbose": -9,
-            "seed": int(rng.integers(1, 2**31)),
+            # Its own seed would be NumPy's global one.
+            "seed": np.nan,
+            "randn": np.random.RandomState(int(rng.integers(1, 2**31))).randn,
             "CMA_diagonal": len(start) > FULL_COVARIANCE,
         }
         strategy = cma.CMAEvolutionStrategy(start, self.sigma, options)

@@ -25,11 +25,10 @@ from anymetric.cli.faults import UserError, hint, need
 from anymetric.cli.fit import Fit
 from anymetric.cli.progress import Course, told
 from anymetric.cli.roles import Roles, Sample
-from anymetric.cli.rows import SHARE, Division, check_judged, strata_of, with_every_class
-from anymetric.cli.tables import writable, write_table
-from anymetric.cli.targets import Task
+from anymetric.cli.rows import Division, check_judged, dealt, some_out, with_every_class
+from anymetric.cli.tables import check_kind, writable, write_table
+from anymetric.cli.targets import Target, Task
 from anymetric.cli.voice import Voice, measured, number
-from anymetric.estimators._holdout import hold_out
 from anymetric.report.sample import Sample as Judged
 
 Floats = NDArray[np.float64]
@@ -66,10 +65,11 @@ class Compare:
         """Read, split, train and judge; tell and return what was found."""
         if self.out is not None:
             writable(self.out.parent)
+            check_kind(self.out)
         setting, sample, valid = self._read(voice)
         makers = self._makers(setting, sample.groups is not None, valid is not None)
         whole = sample if valid is None else valid
-        splits = list(self._splits(strata_of(whole, setting.target)))
+        splits = list(self._splits(whole, setting.target))
         if setting.target.many and valid is None:
             codes = setting.target.codes(whole.y, whole.name)
             splits = [with_every_class(codes, rest, out) for rest, out in splits]
@@ -113,19 +113,16 @@ class Compare:
                 raise UserError(f"No method here is called {name!r} (--only).{end}")
         return {name: make for name, make in makers.items() if not self.only or name in self.only}
 
-    def _splits(self, strata: NDArray[Any]) -> Iterator[tuple[NDArray[Any], NDArray[Any]]]:
+    def _splits(
+        self, sample: Sample, target: Target
+    ) -> Iterator[tuple[NDArray[Any], NDArray[Any]]]:
         """Yield the rows that stay and the rows that test."""
         rng = np.random.default_rng(self.seed)
-        n = len(strata)
         if self.repeats is not None:
             for _ in range(self.repeats):
-                rest, out, _ = hold_out(strata, SHARE, rng, every=False)  # type: ignore[no-untyped-call]
-                yield rest, out
+                yield some_out(sample, target, rng)
             return
-        order = rng.permutation(n)
-        order = order[np.argsort(strata[order], kind="stable")]
-        fold = np.empty(n, dtype=np.intp)
-        fold[order] = np.arange(n) % self.folds
+        fold = dealt(sample, target, self.folds, rng)
         for k in range(self.folds):
             yield np.flatnonzero(fold != k), np.flatnonzero(fold == k)
 

@@ -25,13 +25,10 @@ from anymetric.errors import MetricWarning
 from anymetric.estimators import MetricClassifier, MetricRegressor
 from anymetric.metrics import (
     FBeta,
-    FunctionMetric,
     MacroByGroup,
     Metric,
     MetricError,
-    ScorerMetric,
 )
-from anymetric.metrics.asked import AskedMetric
 
 OURS = "anymetric"
 # Beside our own: what the table of `fit` shows.
@@ -94,7 +91,7 @@ class Setting:
     @property
     def called(self) -> bool:
         """Whether the metric is a function, asked one score vector at a time."""
-        return isinstance(self.metric, FunctionMetric | ScorerMetric | AskedMetric)
+        return self.metric.black_box
 
 
 def fit_ours(setting: Setting, train: Rows, valid: Rows | None, course: Course, tell: Any) -> Any:

@@ -33,7 +33,9 @@ def evaluate(
     """Judge a model by its own metric or by others; tell and return what was found."""
     model = load_model(model_path)
     sample = read_sample(path, model.roles, voice, model.columns)
-    metrics = {name: metric_for(model, name, greater) for name in names}
+    # A name tells its own direction; what is said of it goes to functions, if there are any.
+    own = [name for name in names if ":" in name] or names
+    metrics = {name: metric_for(model, name, greater if name in own else None) for name in names}
     metrics = metrics or {model.metric: model.asked()}
     for metric in metrics.values():
         check_columns(metric, bool(model.roles.groups), model.roles.side)

@@ -93,7 +93,8 @@ def described(model: TableModel) -> dict[str, Any]:
 
 def explain_trees(model: TableModel, voice: Voice) -> dict[str, Any]:
     """Say what a model without coefficients is made of; return its slices."""
-    members = model.estimator.model_.members
+    fitted = model.estimator.model_
+    members = getattr(fitted, "members", (fitted,))
     kinds = ", ".join(sorted({type(one).__name__ for one in members}))
     voice.line(f"An average of {len(members)} model(s) ({kinds}): there are no coefficients.")
     return {**described(model), "members": [type(one).__name__ for one in members]}

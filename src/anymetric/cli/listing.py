@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from anymetric.cli.asked import find_metric, ranks
+from anymetric.cli.faults import UserError
 from anymetric.cli.voice import Voice
 from anymetric.metrics import (
     Classes,
@@ -161,15 +162,29 @@ def kind_of(metric: Metric) -> str:
     return "order" if ranks(metric) else "decisions"
 
 
+def describe(name: str, voice: Voice) -> None:
+    """Describe one metric; of a function whose name does not tell, not which way is better."""
+    greater: bool | None = None
+    try:
+        metric = find_metric(name)
+        greater, better = metric.greater_is_better, "lower is better"
+        better = "greater is better" if greater else better
+    except UserError as error:
+        if "--greater-is-better" not in str(error):
+            raise
+        metric = find_metric(name, True)
+        better = "say --greater-is-better or --lower-is-better"
+    found = Entry.of(metric)
+    needs = f" Needs {found.needs}." if found.needs else ""
+    voice.line(f"{found.name}: {better}.{needs}")
+    voice.line(found.says)
+    voice.document({**found.document(), "greater_is_better": greater})
+
+
 def list_metrics(name: str | None, voice: Voice) -> None:
     """List all metrics, or describe one."""
     if name is not None:
-        found = Entry.of(find_metric(name, None if ":" not in name else True))
-        better = "greater" if found.greater else "lower"
-        needs = f" Needs {found.needs}." if found.needs else ""
-        voice.line(f"{found.name}: {better} is better.{needs}")
-        voice.line(found.says)
-        voice.document(found.document())
+        describe(name, voice)
         return
     entries = sorted(
         (Entry.of(find_metric(name)) for name in metric_names()), key=lambda e: (e.kind, e.name)

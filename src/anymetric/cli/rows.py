@@ -18,6 +18,7 @@ from anymetric.cli.vectors import vectoriser, vectors
 from anymetric.cli.voice import Voice
 from anymetric.estimators._holdout import FEWEST_ROWS, hold_out
 from anymetric.metrics import Metric
+from anymetric.metrics.ranked import QUERY
 
 # Fewer rows than this teach nothing.
 FEWEST = 10
@@ -103,12 +104,11 @@ class Division:
     def _held_out(cls, sample: Sample, valid: Sample | None, target: Target, seed: int) -> Division:
         # Where clean rows judge, clean rows must make the table too.
         whole = sample if valid is None or len(valid) < FEWEST_ROWS else valid
-        strata = strata_of(whole, target)
-        rng = np.random.default_rng(seed)
-        rest, out, _ = hold_out(strata, SHARE, rng, every=False)  # type: ignore[no-untyped-call]
+        rest, out = some_out(whole, target, np.random.default_rng(seed))
         if target.many:
             rest, out = with_every_class(target.codes(whole.y, whole.name), rest, out)
-        what = f"rows of {whole.name}, held out of {len(whole):,} before training"
+        queries = "" if QUERY not in whole.side else " (whole queries)"
+        what = f"rows of {whole.name}, held out of {len(whole):,}{queries} before training"
         kept, test = whole.take(rest), whole.take(out)
         if whole is valid:
             return cls(sample, kept, test, what)
@@ -124,6 +124,59 @@ class Division:
         ]
         assert parts[1] is not None
         return steps, train, parts[0], parts[1]
+
+
+def some_out(
+    sample: Sample, target: Target, rng: np.random.Generator
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return the rows that stay, and a fifth held out: evenly from each class, or whole queries.
+
+    Examples
+    --------
+    >>> side = {"query": np.repeat(np.arange(10), 5)}
+    >>> rows = Sample(None, __import__("pandas").Series([0, 1] * 25), side=side, name="rows.csv")
+    >>> rest, out = some_out(rows, Target((0, 1)), np.random.default_rng(0))
+    >>> len(out), set(rest // 5) & set(out // 5)
+    (10, set())
+    """
+    if QUERY not in sample.side:
+        strata = strata_of(sample, target)
+        return hold_out(strata, SHARE, rng, every=False)[:2]  # type: ignore[no-any-return,no-untyped-call]
+    query = query_of(sample)
+    order = rng.permutation(query.max() + 1)
+    chosen = np.isin(query, order[: max(round(SHARE * len(order)), 1)])
+    return np.flatnonzero(~chosen), np.flatnonzero(chosen)
+
+
+def dealt(sample: Sample, target: Target, folds: int, rng: np.random.Generator) -> NDArray[np.intp]:
+    """Return each row's fold: every class dealt out evenly, or whole queries.
+
+    Examples
+    --------
+    >>> rows = Sample(None, __import__("pandas").Series([0, 1] * 10), name="rows.csv")
+    >>> np.bincount(dealt(rows, Target((0, 1)), 5, np.random.default_rng(0))).tolist()
+    [4, 4, 4, 4, 4]
+    """
+    if QUERY in sample.side:
+        query = query_of(sample)
+        return np.asarray(rng.permutation(query.max() + 1) % folds)[query]
+    strata = strata_of(sample, target)
+    order = rng.permutation(len(strata))
+    order = order[np.argsort(strata[order], kind="stable")]
+    fold = np.empty(len(strata), dtype=np.intp)
+    fold[order] = np.arange(len(strata)) % folds
+    return fold
+
+
+def query_of(sample: Sample) -> NDArray[np.intp]:
+    """Return each row's query as a number; at least two are needed to set some apart."""
+    query = np.unique(sample.side[QUERY], return_inverse=True)[1]
+    if query.max() == 0:
+        raise UserError(
+            f"{sample.name} has one query, and whole queries are held out: give --test, or rows "
+            "of more queries."
+        )
+    return query
 
 
 def strata_of(sample: Sample, target: Target) -> NDArray[Any]:

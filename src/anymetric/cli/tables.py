@@ -178,6 +178,27 @@ def writable(folder: Path) -> None:
         raise UserError(f"The folder {folder} cannot be written to: name another.")
 
 
+def device(path: Path) -> bool:
+    """Return whether this is no file but something to write to, such as /dev/stdout."""
+    return path.exists() and not path.is_file() and not path.is_dir()
+
+
+def check_kind(path: Path) -> None:
+    """Refuse a file whose name says no kind that tables are written in.
+
+    Examples
+    --------
+    >>> check_kind(Path("scores.json"))
+    Traceback (most recent call last):
+    anymetric.cli.faults.UserError: scores.json: files may be ...; '.json' is none of them.
+    """
+    if device(path):
+        return
+    _reader(path)
+    if path.suffix.lower() == ".zst":
+        raise UserError(f"{path}: tables are not written as .zst; .gz will do.")
+
+
 def write_table(table: Any, path: Path) -> None:
     """Write a data frame to a file, in the kind that its name says: CSV, TSV, Parquet or Arrow.
 
@@ -189,16 +210,12 @@ def write_table(table: Any, path: Path) -> None:
     ...     (Path(folder) / "a.csv").read_text()
     'a\\n1\\n'
     """
-    device = path.exists() and not path.is_file() and not path.is_dir()
-    suffixes = [".csv"] if device else [suffix.lower() for suffix in path.suffixes]
-    if not device:
-        _reader(path)
+    check_kind(path)
+    suffixes = [".csv"] if device(path) else [suffix.lower() for suffix in path.suffixes]
     with whole(path) as scratch:
         if suffixes[-1] in COLUMNAR:
             getattr(table, f"to_{COLUMNAR[suffixes[-1]]}")(scratch)
             return
-        if suffixes[-1] == ".zst":
-            raise UserError(f"{path}: tables are not written as .zst; .gz will do.")
         separator = TEXT.get(next((s for s in reversed(suffixes) if s in TEXT), ".csv"), ",")
         packed = PACKED.get(suffixes[-1])
         table.to_csv(scratch, index=False, sep=separator, compression=packed)

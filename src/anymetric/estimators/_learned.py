@@ -8,8 +8,7 @@ import numpy as np
 
 from anymetric.auto.average import shared_out
 from anymetric.errors import MetricWarning
-from anymetric.metrics import Classes, FunctionMetric
-from anymetric.metrics.asked import AskedMetric
+from anymetric.metrics import Classes
 from anymetric.projections.base import stationary_weights
 from anymetric.solution import Status
 from anymetric.surrogates import ClassLoss
@@ -103,7 +102,7 @@ def warn_if_collinear(problem, theta):
             f"{condition:.1e}. How they share their weight is left to chance; drop or merge some "
             f"of {', '.join(problem.names)}.",
             MetricWarning,
-            stacklevel=5,
+            stacklevel=6,
         )
 
 
@@ -112,7 +111,7 @@ def warn_if_flat(fitted, solution):
     seen = {turn.cost for turn in solution.turns}
     if solution.status is not Status.FLAT or len(solution.turns) < 2 or len(seen) > 1:
         return
-    if not isinstance(fitted.metric_, FunctionMetric | AskedMetric):
+    if not fitted.metric_.black_box:
         return
     labels = getattr(fitted.metric_, "labels", getattr(fitted, "classes_", None))
     given = "y as it is" if labels is None else f"the labels {np.ravel(labels).tolist()}"
@@ -121,7 +120,7 @@ def warn_if_flat(fitted, solution):
         f"cannot train one: the plainest is kept. See that it reads {given}, and that the judging "
         "rows differ in y.",
         MetricWarning,
-        stacklevel=5,
+        stacklevel=6,
     )
 
 

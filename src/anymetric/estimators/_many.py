@@ -15,6 +15,7 @@ from anymetric.estimators._families import families, with_categories
 from anymetric.estimators._rows import as_matrix
 from anymetric.many import AutoMany, starts
 from anymetric.many.around import around
+from anymetric.many.pool import Table
 from anymetric.metrics import Classes, meant
 from anymetric.models import Outputs
 from anymetric.surrogates import class_losses
@@ -193,8 +194,10 @@ class ManyClasses:
             self.__dict__.pop(name, None)
         if solution.scorer is None:
             self.coef_, self.intercept_ = problem.model.raw(solution.theta)
-        else:
-            self.model_ = solution.scorer
+            return
+        self.model_ = solution.scorer
+        if isinstance(self.model_, Table) and (self.model_.plain is None or self.model_.plain.idle):
+            self.coef_, self.intercept_ = self.model_.model.raw(self.model_.theta)
 
     def _scores(self, X):
         if self._classes is None or hasattr(self, "model_"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import sys
 import warnings
 
@@ -63,6 +64,7 @@ class MetricScorer(_BaseScorer):
         *,
         labels=None,
         grades=None,
+        X=None,
     ):
         """Return the metric of scores and coded targets; with queries, of their grades too."""
         if query is not None:
@@ -71,7 +73,7 @@ class MetricScorer(_BaseScorer):
         if sample_weight is not None:
             sample_weight = _check_sample_weight(sample_weight, y_true, ensure_non_negative=True)
         metric = meant(self.metric, labels) if isinstance(labels, Classes) else self.metric
-        bound = metric.bind(y_true, weights=sample_weight, side=columns, labels=labels)
+        bound = metric.bind(y_true, weights=sample_weight, side=columns, labels=labels, X=X)
         return float(bound.values(y_score))
 
     def _score(self, method_caller, estimator, X, y_true, **kwargs):
@@ -79,8 +81,9 @@ class MetricScorer(_BaseScorer):
         y, labels = coded(estimator, np.asarray(y_true))
         given = {name: column for name, column in kwargs.items() if column is not None}
         many = labels if isinstance(labels, Classes) else None
-        scores = scores_of(estimator, X, many)
-        return self._sign * self.value(y, scores, **given, labels=labels, grades=y_true)
+        scores = scores_of(estimator, X, many, given.get("groups"))
+        rows = X if self.metric.reads_features else None
+        return self._sign * self.value(y, scores, **given, labels=labels, grades=y_true, X=rows)
 
 
 def coded(estimator, y):
@@ -100,19 +103,34 @@ def coded(estimator, y):
     return np.where(y > least, 1.0, -1.0), (0, 1)
 
 
-def scores_of(estimator, X, many=None):
+def scores_of(estimator, X, many=None, groups=None):
     """Return scores that are positive where the estimator's second class is more likely.
 
-    With many classes, one for each.
+    With many classes, one for each. A metric of probabilities reads those of `predict_proba`.
+
+    Parameters
+    ----------
+    estimator : fitted estimator
+    X : array-like
+    many : Classes, optional
+    groups : array-like, optional
+        For an estimator whose `decision_function` takes them.
+
+    Examples
+    --------
+    >>> from sklearn.dummy import DummyClassifier
+    >>> always = DummyClassifier().fit([[0.0], [0.0], [0.0], [0.0]], [0, 1, 1, 1])
+    >>> scores_of(always, [[0.0]]).round(3).tolist()
+    [1.099]
     """
     if is_regressor(estimator):
         return np.asarray(estimator.predict(X), dtype=np.float64)
     if hasattr(estimator, "decision_function"):
-        return np.asarray(estimator.decision_function(X), dtype=np.float64)
+        grouped = "groups" in inspect.signature(estimator.decision_function).parameters
+        given = {"groups": groups} if grouped else {}
+        return np.asarray(estimator.decision_function(X, **given), dtype=np.float64)
     if hasattr(estimator, "predict_proba"):
-        tiny = np.finfo(np.float64).eps
-        share = np.clip(estimator.predict_proba(X), tiny, 1.0 - tiny)
-        return logit(share[:, 1]) if many is None else logit(share)
+        return scores_from(estimator.predict_proba(X), many)
     answers = np.asarray(estimator.predict(X))
     if many is not None:
         sure = answers if answers.ndim == 2 else answers[:, np.newaxis] == estimator.classes_
@@ -120,6 +138,25 @@ def scores_of(estimator, X, many=None):
     if is_classifier(estimator):
         return np.where(answers == estimator.classes_[1], 1.0, -1.0)
     return answers.astype(np.float64)
+
+
+def scores_from(probabilities, many=None):
+    """Return the scores whose logistic transform, or softmax, gives the probabilities back.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> three = Classes(("a", "b", "c"))
+    >>> np.exp(scores_from(np.array([[0.5, 0.2, 0.3]]), three)).round(6).tolist()
+    [[0.5, 0.2, 0.3]]
+    """
+    if isinstance(probabilities, list):  # one table a label
+        probabilities = np.column_stack([table[:, 1] for table in probabilities])
+    tiny = np.finfo(np.float64).eps
+    share = np.clip(np.asarray(probabilities, dtype=np.float64), tiny, 1.0 - tiny)
+    if many is None:
+        return logit(share[:, 1])
+    return np.log(share) if many.exclusive else logit(share)
 
 
 def warn_if_maximised(metric):

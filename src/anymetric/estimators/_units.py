@@ -109,6 +109,16 @@ class InUnit(Metric):
         return self.inner.needs
 
     @property
+    def black_box(self):
+        """The inner metric's."""
+        return self.inner.black_box
+
+    @property
+    def reads_features(self):
+        """The inner metric's."""
+        return self.inner.reads_features
+
+    @property
     def ceiling(self):
         """The inner metric's."""
         return self.inner.ceiling

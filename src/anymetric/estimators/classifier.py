@@ -53,13 +53,14 @@ class MetricClassifier(ManyClasses, TwoClasses, ClassifierMixin, MetricEstimator
         it did not train. ``auto`` lets such candidates in, and they count if they win; with True
         there are no others; False keeps the rows that judge for judging only.
     validation_fraction : float, default=0.2
-        For the descents: share of the rows held out to judge when `fit` gets no validation data.
+        Share of the rows held out to judge when `fit` gets no validation data: for the descents,
+        and with ``use_validation=False``.
     max_metric_calls : int, optional
     n_jobs : int, optional
         Processes for the tuning runs of ``method="paper"``, for the candidates of a `model` that
-        is not linear, and for the calls of a metric of yours that takes more than a few
-        milliseconds. Each works with one thread: on a busy machine threads wait for each other
-        longer than they work.
+        is not linear (of two classes), and for the calls of a metric of yours that takes more than
+        a few milliseconds. Each works with one thread: on a busy machine threads wait for each
+        other longer than they work.
     verbose : int, default=0
         Lines a second of progress, on standard error.
     random_state : int, RandomState or None

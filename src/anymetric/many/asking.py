@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from anymetric.auto.calling import HEARD, KEPT
 from anymetric.auto.choice import PLENTY
-from anymetric.auto.jury import reads_features
+from anymetric.auto.jury import bind_drawn
 from anymetric.ledger import BudgetSpent, Ledger
 from anymetric.many.jury import Told
 from anymetric.many.offsets import BEGUN
@@ -52,8 +52,11 @@ class AskingJury:
         most = ledger.max_calls
         brief = most is not None and most < PLENTY
         count = min(REPLICATES, max(most // 20, 2)) if brief and most is not None else REPLICATES
-        found = [replicated(ledger, w) for w in weights.T[:count]]
-        moves = moves and ledger.problem.metric.decides
+        problem = ledger.problem
+        found = [
+            bind_drawn(problem.metric, problem.valid, w, problem.labels) for w in weights.T[:count]
+        ]
+        moves = moves and problem.metric.decides
         return cls(ledger, classes, [pair for pair in found if pair is not None], moves, brief)
 
     @property
@@ -66,7 +69,9 @@ class AskingJury:
         self._keep_some()
         zeros = np.zeros(scores.shape[1])
         if not self.moves:
-            return self._told(scores, zeros, None)
+            told = self._told(scores, zeros, None)
+            self.seen.append((told.cost, zeros))
+            return told
         offsets, cost = self._begun(scores)
         if not self.brief:
             offsets, cost = self._swept(scores, offsets, cost)
@@ -159,20 +164,3 @@ class AskingJury:
 
     def _asked(self, scores: Floats64) -> list[tuple[BoundMetric, Floats64]]:
         return [(bound, scores[rows].reshape(-1)) for rows, bound in self.replicates]
-
-
-def replicated(ledger: Ledger, weights: Floats64) -> tuple[NDArray[np.intp], BoundMetric] | None:
-    """Return rows drawn in proportion to weights, and the metric on them; None if it refuses."""
-    problem = ledger.problem
-    edges = np.cumsum(weights) / weights.sum()
-    n = len(problem.valid)
-    rows = np.searchsorted(edges, (np.arange(n) + 0.5) / n).astype(np.intp)
-    drawn = problem.valid.take(rows)
-    X = drawn.X if reads_features(problem.metric) else None
-    try:
-        bound = problem.metric.bind(
-            drawn.y, weights=drawn.weights, side=drawn.side, labels=problem.labels, X=X
-        )
-    except ValueError:
-        return None
-    return rows, bound

@@ -110,24 +110,32 @@ class AutoMany:
     ) -> Solution:
         """Train, judge and average; `starts` are not needed and not read."""
         room = self._room(ledger, rng)
-        status = Status.JUDGED
+        try:
+            return self._answer(room, self._hear(room, watch))
+        except MetricError as error:
+            error.best = single(room, Status.FAILED) if room.heard else None
+            raise
+
+    def _hear(self, room: ManyRoom, watch: Watcher | None) -> Status:
+        """Train and judge candidates until there are no more, or no calls, or the caller stops."""
         try:
             for recipe in self._recipes(room):
                 turn = room.hear(recipe)
                 if watch is not None and watch(turn):
-                    status = Status.STOPPED
-                    break
+                    return Status.STOPPED
         except BudgetSpent:
-            status = Status.BUDGET
-        except MetricError as error:
-            error.best = single(room, Status.FAILED) if room.heard else None
-            raise
+            return Status.BUDGET
+        return Status.JUDGED
+
+    def _answer(self, room: ManyRoom, status: Status) -> Solution:
+        """Return the average of the candidates, or one of them where no more can be said."""
         if not room.heard:
-            raise ValueError(f"max_metric_calls must allow one candidate; got {ledger.max_calls}.")
+            most = room.ledger.max_calls
+            raise ValueError(f"max_metric_calls must allow one candidate; got {most}.")
         if flat(room.heard):
             return single(room, Status.FLAT)
         running = room.running()
-        if ledger.left < room.jury.price + 1 or not running:
+        if room.ledger.left < room.jury.price + 1 or not running:
             return single(room, status)
         return self._conclude(room, running, status)
 

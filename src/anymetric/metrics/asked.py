@@ -46,6 +46,8 @@ class AskedMetric(Metric):
 
     inner: FunctionMetric | ScorerMetric
 
+    black_box = True
+
     @property
     def name(self) -> str:
         """The name of what is asked."""
@@ -70,6 +72,11 @@ class AskedMetric(Metric):
     def decides(self) -> bool:
         """Whether decisions are read."""
         return self.inner.decides
+
+    @property
+    def reads_features(self) -> bool:
+        """As for what is asked."""
+        return self.inner.reads_features
 
     def _check_columns(self, side: Columns) -> None:
         """Leave this to what is asked."""
@@ -114,7 +121,7 @@ class BoundAsked(BoundClasses, BoundCalls):
         return takes_weights(inner.scorer) and not self.rows.unweighted
 
     def _features(self, inner: ScorerMetric) -> Any:
-        if self.rows.X is None or hasattr(inner.scorer, "_score_func"):
+        if self.rows.X is None or not inner.reads_features:
             return np.zeros((len(self.rows), 1))
         return self.rows.X.copy()
 

@@ -58,6 +58,11 @@ class Metric(ABC):
     decides : bool
         True if only the sign of the scores is read, so that a threshold can be tuned; False if
         the scores themselves are (rankings, regression).
+    black_box : bool
+        True for somebody's own code, called once for each score vector: it may know no weights,
+        so that a replicate of the rows is drawn, not weighted.
+    reads_features : bool
+        True if it must be given X to be asked.
     ceiling : float
         The best value of a greater-is-better metric where it has one: ``cost = ceiling - value``.
 
@@ -81,11 +86,17 @@ class Metric(ABC):
         @property
         def decides(self) -> bool: ...  # noqa: D102
         @property
+        def black_box(self) -> bool: ...  # noqa: D102
+        @property
+        def reads_features(self) -> bool: ...  # noqa: D102
+        @property
         def ceiling(self) -> float: ...  # noqa: D102
 
     else:
         needs = ()
         decides = False
+        black_box = False
+        reads_features = False
         ceiling = 1.0
 
     def bind(

@@ -12,7 +12,7 @@ from anymetric.data import Floats
 from anymetric.metrics.base import BoundMetric
 from anymetric.metrics.cells import Cells
 from anymetric.metrics.classes import BoundClasses, Classes
-from anymetric.metrics.counts import ROUNDING, ratio
+from anymetric.metrics.counts import ROUNDING, numbered, ratio
 from anymetric.metrics.decisions import DecisionMetric
 from anymetric.metrics.rows import Rows
 
@@ -54,11 +54,8 @@ class ConfusionMetric(DecisionMetric):
         """Return each row's group as a number, and how many groups there are."""
         if self.groups is None:
             return np.zeros(len(rows), dtype=np.intp), 1
-        column = rows.side[self.groups]
-        names, group = np.unique(
-            column.astype(str) if column.dtype == object else column, return_inverse=True
-        )
-        return group.astype(np.intp), len(names)
+        names, group = numbered(rows.side[self.groups], rows.weights > 0.0)
+        return group, len(names)
 
     def _bind(self, rows: Rows) -> BoundMetric:
         if not isinstance(rows.labels, Classes):

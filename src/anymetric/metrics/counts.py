@@ -110,7 +110,7 @@ class CountMetric(DecisionMetric):
     def cells(self, rows: Rows) -> tuple[Cells, NDArray[np.float64]]:
         """Return one cell for each group and class, and the cells' totals."""
         column = np.zeros(len(rows)) if self.groups is None else rows.side[self.groups]
-        names, group = _numbered(column, rows.weights > 0.0)
+        names, group = numbered(column, rows.weights > 0.0)
         cells = Cells(2 * group + rows.positive, rows.weights, 2 * len(names))
         self.check(cells.totals.reshape(-1, 2), names)
         return cells, cells.totals
@@ -139,10 +139,19 @@ def require(
             )
 
 
-def _numbered(
+def numbered(
     column: NDArray[np.generic], counts: NDArray[np.bool_]
 ) -> tuple[NDArray[np.generic], NDArray[np.intp]]:
-    # A group whose rows all weigh nothing is not there: its rows go to any group, unseen.
+    """Return the groups' names, and each row's place among them.
+
+    A group whose rows all weigh nothing is not there: its rows go to any group, unseen.
+
+    Examples
+    --------
+    >>> names, place = numbered(np.array(["b", "a", "c"]), np.array([True, True, False]))
+    >>> names.tolist(), place.tolist()
+    (['a', 'b'], [1, 0, 0])
+    """
     if column.dtype == object:
         column = column.astype(str)
     names, place = np.unique(column[counts], return_inverse=True)

@@ -74,6 +74,8 @@ class FunctionMetric(Metric):
     name: str = "metric"
     ceiling: float = 0.0
 
+    black_box = True
+
     def __post_init__(self) -> None:
         if self.on is not None and self.on not in READINGS:
             raise ValueError(f"on={self.on!r} was asked; it must be one of {READINGS}.")
@@ -87,6 +89,11 @@ class FunctionMetric(Metric):
     def decides(self) -> bool:
         """Whether decisions are read."""
         return self.on == "decisions"
+
+    @property
+    def reads_features(self) -> bool:
+        """Whether the function asks for X."""
+        return "X" in (*self.asks, *self.takes)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call the function itself: a decorated function is still one."""

@@ -84,6 +84,7 @@ class ScorerMetric(Metric):
     ceiling: float = 0.0
 
     greater_is_better = True
+    black_box = True
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "name", self.name or scorer_name(self.scorer))
@@ -92,6 +93,11 @@ class ScorerMetric(Metric):
     def decides(self) -> bool:
         """Whether the scorer asks for `predict` alone."""
         return bool(getattr(self.scorer, "_response_method", None) == "predict")
+
+    @property
+    def reads_features(self) -> bool:
+        """Whether it may look at X: scikit-learn's own hand it to the estimator and no further."""
+        return not hasattr(self.scorer, "_score_func")
 
     def _bind(self, rows: Rows) -> BoundMetric:
         if rows.labels is not None:
@@ -118,8 +124,7 @@ class BoundScorer(BoundCalls):
         return takes_weights(self.metric.scorer) and not self.rows.unweighted
 
     def _features(self) -> Any:
-        # scikit-learn's own scorers hand X to the estimator and look at it no further.
-        if self.rows.X is None or hasattr(self.metric.scorer, "_score_func"):
+        if self.rows.X is None or not self.metric.reads_features:
             return np.zeros((len(self.rows), 1))
         return self.rows.X.copy()
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,19 +12,18 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 
-from anymetric.auto.jury import bind_replicate, reads_features, replicate_weights
+from anymetric.auto.jury import bind_replicate, replicate_weights
 from anymetric.data import Data
 from anymetric.estimators._columns import side_columns
+from anymetric.estimators._queries import TakesQueries, with_relevance
 from anymetric.estimators._rows import as_matrix
+from anymetric.estimators._scorer import scores_of
 from anymetric.metrics import (
     BoundMetric,
     Classes,
-    FunctionMetric,
     Metric,
     MetricError,
-    ScorerMetric,
 )
-from anymetric.metrics.asked import AskedMetric
 
 Floats = NDArray[np.float64]
 OURS = "anymetric"
@@ -70,6 +68,8 @@ class Sample:
         """Check the rows as the first model does, and let every model score them."""
         ours, features = unpacked(next(iter(models.values())), X)
         features = ours._checked(features)
+        if isinstance(ours, TakesQueries):
+            side = with_relevance(side, y)  # type: ignore[no-untyped-call]
         columns = side_columns(features, side, groups=groups)  # type: ignore[no-untyped-call]
         data = Data(as_matrix(features), ours._encode_valid(np.asarray(y)), side=columns)  # type: ignore[no-untyped-call]
         labels = ours._labels()
@@ -98,7 +98,7 @@ class Sample:
     @property
     def called(self) -> bool:
         """Whether the metric is a function of the user's, asked one score vector at a time."""
-        return isinstance(self.metric, FunctionMetric | ScorerMetric | AskedMetric)
+        return self.metric.black_box
 
     @cached_property
     def codes(self) -> NDArray[np.intp]:
@@ -135,7 +135,7 @@ class Sample:
         data, began, kept = self._numbered(), time.perf_counter(), []
         for weights in replicate_weights(len(data), count, rng).T:
             weights = weights / weights.mean()  # a sum over the rows must not grow with them
-            pair = bind_replicate(self.metric, data, weights, self.called, self.labels)
+            pair = bind_replicate(self.metric, data, weights, self.labels)
             if pair is not None:
                 rows, bound = pair
                 scores = self.matrix if rows is None else self.take(rows).matrix
@@ -163,8 +163,7 @@ class Sample:
 
 def bound_to(metric: Metric, data: Data, labels: Sequence[Any] | None) -> BoundMetric:
     """Bind the metric to rows; X goes along only where it is read."""
-    asked = metric.inner if isinstance(metric, AskedMetric) else metric
-    X = data.X if reads_features(metric) or isinstance(asked, ScorerMetric) else None
+    X = data.X if metric.reads_features else None
     return metric.bind(data.y, weights=data.weights, side=data.side, labels=labels, X=X)
 
 
@@ -200,14 +199,7 @@ def scored(model: Any, X: Any, groups: Any = None) -> Floats:
     >>> scored(LinearRegression().fit([[0.0], [1.0]], [0.0, 2.0]), [[0.5]]).round(6).tolist()
     [1.0]
     """
-    if hasattr(model, "decision_function"):
-        grouped = "groups" in inspect.signature(model.decision_function).parameters
-        given = {"groups": groups} if grouped else {}
-        scores = model.decision_function(X, **given)
-    elif hasattr(model, "predict_proba"):
-        scores = model.predict_proba(X)[:, 1] - 0.5
-    else:
-        scores = model.predict(X)
+    scores = scores_of(model, X, groups=groups)  # type: ignore[no-untyped-call]
     return np.asarray(scores, dtype=np.float64).ravel()
 
 
@@ -229,12 +221,7 @@ def scored_classes(model: Any, X: Any, classes: Classes) -> Floats:
             f"{type(last_step(model)).__name__} knows the classes {list(known)}; the model of the "
             f"page knows {list(classes.names)}: train both on rows of the same classes."
         )
-    if hasattr(model, "decision_function"):
-        return np.asarray(model.decision_function(X), dtype=np.float64)
-    if hasattr(model, "predict_proba"):
-        share = np.asarray(model.predict_proba(X), dtype=np.float64)
-        return np.asarray(np.log(np.maximum(share, np.finfo(float).tiny)))
-    return np.asarray(np.asarray(model.predict(X))[:, np.newaxis] == known, dtype=np.float64)
+    return np.asarray(scores_of(model, X, classes))  # type: ignore[no-untyped-call]
 
 
 def check_exclusive(classes: Classes) -> None:
