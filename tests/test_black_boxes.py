@@ -3,12 +3,19 @@
 import warnings
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
-from sklearn.datasets import make_classification, make_multilabel_classification
+from scipy import sparse
+from sklearn.base import clone, is_classifier
+from sklearn.datasets import load_iris, make_classification, make_multilabel_classification
 from sklearn.ensemble import RandomForestClassifier
-from sklearn.metrics import f1_score, log_loss, mean_absolute_error
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import f1_score, log_loss, mean_absolute_error, recall_score
+from sklearn.model_selection import TunedThresholdClassifierCV, cross_val_score
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 from anymetric import MetricClassifier, MetricError, MetricRegressor, metric, scorer
@@ -20,6 +27,7 @@ from anymetric.errors import MetricWarning
 from anymetric.metrics import as_metric
 from anymetric.models import Reweighted
 from anymetric.report.sample import Sample
+from anymetric.solution import Status
 
 
 @metric(greater_is_better=False)
@@ -30,6 +38,10 @@ def mae(y_true, y_pred):
 @metric(greater_is_better=True)
 def weighted_accuracy(y_true, y_pred, sample_weight=None):
     return float(np.average(y_true == y_pred, weights=sample_weight))
+
+
+def hits(y_true, y_pred):
+    return np.mean(y_true == y_pred)
 
 
 def by_second_column(estimator, X, y):
@@ -179,6 +191,136 @@ def test_a_warning_points_at_the_users_line():
         warnings.simplefilter("always")
         MetricClassifier(always, random_state=0).fit(X, y)
     assert [w.filename for w in seen if w.category is MetricWarning] == [__file__]
+
+
+def test_nobody_is_flagged_where_that_pays_most(rng):
+    X, y = rng.normal(size=(400, 4)), (rng.random(400) < 0.2).astype(int)
+
+    @metric(greater_is_better=True)
+    def profit(y_true, y_pred):
+        return float(10 * np.sum((y_true == 1) & (y_pred == 1)) - 20 * np.sum(y_pred == 1))
+
+    assert MetricClassifier(profit, random_state=0).fit(X, y).score(X, y) == 0.0
+
+
+def test_the_average_is_never_far_behind_the_best_candidate():
+    """Each candidate is precise about other rows; together they would flag nobody."""
+    X, y = make_classification(
+        600, 8, n_informative=3, n_redundant=1, weights=[0.7], flip_y=0.05, random_state=11
+    )
+    clf = MetricClassifier("precision", random_state=0)
+    clf.fit(X[:300], y[:300], X_val=X[300:], y_val=y[300:])
+    assert clf.validation_score_ > 0.8
+    assert clf.predict(X[300:]).any()
+
+
+@pytest.mark.parametrize("model", ["regressor", "two", "three"])
+def test_weights_that_sum_to_one_are_no_single_row(model, rng):
+    X = rng.normal(size=(400, 5))
+    z = X @ np.arange(5.0) + rng.normal(size=400)
+    target = {"regressor": z, "two": z > 1.0, "three": np.digitize(z, [-3.0, 3.0])}[model]
+    kind = MetricRegressor("r2") if model == "regressor" else MetricClassifier("accuracy")
+    kind.set_params(random_state=0)
+    one, small = (
+        clone(kind).fit(X, target, sample_weight=np.full(400, w)).predict(X) for w in (1.0, 1 / 400)
+    )
+    if model == "regressor":
+        np.testing.assert_allclose(one, small, rtol=1e-6)
+    else:
+        assert np.mean(one == small) > 0.99
+
+
+def test_a_scorer_reads_an_estimators_own_decisions_and_labels():
+    X, y = make_classification(300, weights=[0.8], random_state=0)
+    tuned = TunedThresholdClassifierCV(LogisticRegression(), scoring="recall").fit(X, y)
+    assert scorer("recall")(tuned, X, y) == recall_score(y, tuned.predict(X))
+    three = np.digitize(X[:, 0], [-0.5, 0.5])
+    pairs = SVC(decision_function_shape="ovo").fit(X, three)
+    assert scorer("accuracy")(pairs, X, three) == pairs.score(X, three)
+    with pytest.raises(ValueError, match="never seen"):
+        scorer("accuracy")(pairs, X, three + 1)
+
+
+def test_a_gap_that_training_never_had_is_filled_for_many_classes():
+    X, y = make_classification(300, n_informative=4, n_classes=3, random_state=0)
+    clf = MetricClassifier("macro_f1", model="auto", random_state=0).fit(X, y)
+    X = X.copy()
+    X[:, 3] = np.nan
+    assert np.isfinite(clf.decision_function(X)).all()
+
+
+def test_a_metric_of_numbers_is_refused_for_classes():
+    X, y = make_classification(100, random_state=0)
+    with pytest.raises(ValueError, match="take MetricRegressor"):
+        MetricClassifier("mean_absolute_error").fit(X, y)
+
+
+@pytest.mark.parametrize("calls", [1, 2, 3, 5])
+def test_a_few_calls_end_with_the_budget_and_a_sound_model(calls):
+    X, y = make_classification(900, 10, weights=[0.7], flip_y=0.02, random_state=3)
+    plain = LogisticRegression().fit(X[:600], y[:600]).score(X[600:], y[600:])
+    own = metric(hits, greater_is_better=True)
+    clf = MetricClassifier(own, max_metric_calls=calls, random_state=0).fit(X[:600], y[:600])
+    assert clf.status_ is Status.BUDGET
+    assert clf.score(X[600:], y[600:]) > plain - 0.03
+
+
+def test_indices_of_sparse_rows_may_be_long():
+    X, y = make_classification(200, random_state=0)
+    long = sparse.csr_array(X)
+    long.indices, long.indptr = long.indices.astype(np.int64), long.indptr.astype(np.int64)
+    found = [MetricClassifier("f1", random_state=0).fit(Z, y).coef_ for Z in (X, long)]
+    np.testing.assert_allclose(*found, rtol=1e-6)
+
+
+def test_replicates_keep_every_class_of_every_group(rng):
+    groups = np.where(np.arange(400) < 40, "b", "a")
+    X = rng.normal(size=(400, 4))
+    y = (X[:, 0] + rng.normal(size=400) > 0.8).astype(int)
+    y[:40] = np.arange(40) < 2
+
+    @metric(greater_is_better=True)
+    def worst_recall(y_true, y_pred, groups):
+        found = [np.mean(y_pred[(groups == g) & (y_true == 1)]) for g in "ab"]
+        return float(min(found) - np.mean(y_pred))
+
+    clf = MetricClassifier(worst_recall, random_state=0).fit(X, y, groups=groups)
+    assert clf.validation_score_ > 0.0
+
+
+@pytest.mark.parametrize("estimator", [MetricClassifier("f1"), MetricRegressor("r2")])
+def test_y_may_be_one_column(estimator):
+    X, y = make_classification(120, random_state=0)
+    table = pd.DataFrame({"y": y})
+    assert np.isfinite(cross_val_score(estimator, X, table, cv=3)).all()
+    scoring = scorer("accuracy" if is_classifier(estimator) else "r2")
+    assert np.isfinite(cross_val_score(estimator, X, table, cv=3, scoring=scoring)).all()
+
+
+def test_a_perfect_model_is_no_reason_to_warn():
+    X, y = load_iris(return_X_y=True)
+    own = metric(hits, greater_is_better=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", MetricWarning)
+        assert MetricClassifier(own, random_state=0).fit(X, y == 0).score(X, y == 0) == 1.0
+
+
+@pytest.mark.parametrize("kind", ["pandas", "numbered", "polars"])
+def test_categories_are_read_from_any_frame(kind):
+    X, y = make_classification(200, 3, n_redundant=0, random_state=0)
+    word = np.where(X[:, 0] > 0.0, "u", "v")
+    frame = pd.DataFrame({"a": X[:, 1], "k": pd.Categorical(word)})
+    if kind == "numbered":
+        frame.columns = [0, 1]
+    if kind == "polars":
+        frame = pl.DataFrame({"a": X[:, 1], "k": pl.Series(word, dtype=pl.Categorical)})
+    clf = MetricClassifier("accuracy", model="boosted", random_state=0).fit(frame, y)
+    known = MetricClassifier("accuracy", model="boosted", random_state=0)
+    known.fit(pd.DataFrame({"a": X[:, 1], "k": pd.Categorical(word)}), y)
+    np.testing.assert_allclose(
+        clf.decision_function(frame),
+        known.decision_function(pd.DataFrame({"a": X[:, 1], "k": pd.Categorical(word)})),
+    )
 
 
 @pytest.mark.parametrize("wrong", [{"replicates": 0}, {"strengths": ()}, {"strengths": (-1.0,)}])

@@ -2,12 +2,13 @@
 
 import json
 import os
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 import skops.io
-from sklearn.metrics import f1_score, roc_auc_score
+from sklearn.metrics import f1_score, ndcg_score, roc_auc_score
 from sklearn.preprocessing import FunctionTransformer
 
 from anymetric.cli.models import load_model
@@ -183,3 +184,127 @@ def test_whole_queries_are_held_out(told, tmp_path, monkeypatch):
     code, _out, err = told("fit", "one.csv", *ask)
     assert code == 2
     assert "one query" in err
+
+
+def test_a_file_that_is_read_is_never_overwritten(rows, done, told):
+    before = Path(rows).read_bytes()
+    assert told("fit", rows, *ASK, "--out", rows)[0] == 2
+    code, _out, err = told("predict", done.model, rows, "--out", rows)
+    assert code == 2
+    assert "would be overwritten" in err
+    assert told("compare", rows, *ASK, "-o", rows)[0] == 2
+    assert Path(rows).read_bytes() == before
+
+
+def test_a_folder_for_a_model_is_refused_before_anything_is_trained(rows, told):
+    code, _out, err = told("fit", rows, *ASK, "--run", "run", "--out", ".")
+    assert code == 2
+    assert "is a folder" in err
+    assert "turns" not in err
+
+
+def test_a_column_named_twice_is_refused(told, tmp_path):
+    (tmp_path / "rows.csv").write_text("x,label,label\n" + "1,a,a\n2,b,b\n" * 20)
+    code, _out, err = told("fit", tmp_path / "rows.csv", "-t", "label", "-m", "f1")
+    assert code == 2
+    assert "'label' twice" in err
+
+
+def test_commas_in_numbers_are_read_beside_semicolons(told, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    table = people().drop(columns="note")
+    table.to_csv("points.csv", index=False)
+    table.to_csv("commas.csv", index=False, sep=";", decimal=",")
+    found = []
+    for name in ("points.csv", "commas.csv"):
+        code, out, err = told("fit", name, *ASK, "--run", f"{name}.run", "--json")
+        assert code == 0, err
+        found.append([row["value"] for row in json.loads(out)["table"]])
+    assert found[0] == found[1]
+
+
+def test_numbers_that_are_read_as_text_are_spoken_of(told, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    table = people()
+    table["amount"] = [f"${value:,.2f}" for value in table["amount"]]
+    table.to_csv("rows.csv", index=False)
+    code, _out, err = told("fit", "rows.csv", *ASK, "--run", "run")
+    assert code == 0, err
+    assert "'amount' is read as text, though 400 of 400" in " ".join(err.split())
+
+
+def test_a_number_that_cannot_be_read_is_spoken_of_when_predicting(done, told, tmp_path):
+    table = people().astype({"amount": object})
+    table.loc[3, "amount"] = "oops"
+    table.to_csv(tmp_path / "one.csv", index=False)
+    code, _out, err = told("predict", done.model, tmp_path / "one.csv")
+    assert code == 0
+    assert "1 of 400 values" in " ".join(err.split())
+    table.assign(amount="oops").to_csv(tmp_path / "all.csv", index=False)
+    code, _out, err = told("predict", done.model, tmp_path / "all.csv")
+    assert code == 2
+    assert "'amount' was a number in training" in err
+
+
+@pytest.mark.parametrize("option", ["--valid", "--test"])
+def test_rows_that_train_are_not_taken_for_others(rows, told, option):
+    code, _out, err = told("fit", rows, *ASK, option, rows)
+    assert code == 2
+    assert "is the file that trains" in err
+
+
+def test_what_a_metric_prints_is_no_part_of_the_answer(rows, told):
+    Path("mine.py").write_text(
+        "def hits_score(y_true, y_pred):\n"
+        "    print('HELLO')\n"
+        "    return (y_true == y_pred).mean()\n"
+    )
+    ask = ["-t", "income", "-m", "mine:hits_score", "--drop", "id", "--budget", 30, "--json"]
+    code, out, err = told("fit", rows, *ask)
+    assert code == 0, err
+    assert json.loads(out)["metric"] == "hits_score"
+    assert "HELLO" in err
+
+
+def test_a_metric_that_ends_the_program_has_failed(rows, told):
+    Path("quits.py").write_text("def quit_score(y_true, y_pred):\n    raise SystemExit(3)\n")
+    code, _out, err = told("fit", rows, "-t", "income", "-m", "quits:quit_score")
+    assert code == 2
+    assert "SystemExit" in err
+
+
+def test_a_model_that_was_trained_is_kept_when_judging_is_stopped(rows, told, monkeypatch):
+    def stop(*_given, **_settings):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("anymetric.cli.fit.gather", stop)
+    code, _out, err = told("fit", rows, *ASK, "--run", "run")
+    assert code == 130
+    assert "the model is kept: run" in err
+    assert told("predict", "run/model.skops", rows)[0] == 0
+
+
+def test_a_small_budget_of_ours_does_not_cripple_the_others(rows, told):
+    code, out, err = told("fit", rows, *ASK, "--budget", 1, "--json")
+    assert code == 0, err
+    value = {row["name"]: row["value"] for row in json.loads(out)["table"]}
+    assert value["logistic regression"] > 0.5
+
+
+def test_grades_of_queries_count(told, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"a": rng.normal(size=400), "query": np.repeat(np.arange(40), 10)})
+    table["rel"] = np.clip(np.round(table["a"] + rng.normal(size=400)), 0, 3).astype(int)
+    table.to_csv("rows.csv", index=False)
+    ask = ["-t", "rel", "-m", "ndcg@5", "--side", "query", "--run", "run", "--json"]
+    code, out, err = told("fit", "rows.csv", *ask)
+    assert code == 0, err
+    scores = pd.read_csv("run/scores.csv")
+    kept = table.iloc[scores["row"] - 1].assign(score=scores["score"].to_numpy())
+    expected = [
+        ndcg_score([2.0 ** part["rel"] - 1.0], [part["score"]], k=5)
+        for _, part in kept.groupby("query")
+    ]
+    value = next(row["value"] for row in json.loads(out)["table"] if row["name"] == "anymetric")
+    assert value == pytest.approx(np.mean(expected), abs=1e-6)

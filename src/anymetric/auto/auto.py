@@ -30,7 +30,7 @@ from anymetric.auto.choice import (
 from anymetric.auto.domain import domain_weights
 from anymetric.auto.jury import CountedJury, DecisionJury, replicate_weights
 from anymetric.auto.pool import Candidate, Kitchen, Recipe, in_faster_form
-from anymetric.auto.pooled import Pooled
+from anymetric.auto.pooled import LUCK, Pooled
 from anymetric.auto.queries import AutoByQuery, ranks_by_query
 from anymetric.auto.recipes import (
     STRENGTHS,
@@ -42,6 +42,7 @@ from anymetric.auto.recipes import (
     stake_recipes,
 )
 from anymetric.auto.room import Room
+from anymetric.auto.trust import worse
 from anymetric.auto.walk import mean_cost
 from anymetric.auto.walks import walks
 from anymetric.ledger import BudgetSpent, Ledger
@@ -169,7 +170,7 @@ class Auto:
         if not room.judged:
             most = room.ledger.max_calls
             raise ValueError(f"max_metric_calls must allow one candidate; got {most}.")
-        if flat(room.judged):
+        if flat(room.judged) and not room.jury.varied:
             return self._single(room, Status.FLAT)
         running = room.running()
         if room.ledger.left < room.jury.price or not running:
@@ -256,6 +257,12 @@ class Auto:
         choice = self._chosen(room, running)
         mean = choice.mean
         verdict = choice.told or room.jury.judge(mean.valid + choice.shift)
+        alone = min(running, key=mean_cost).tuned
+        if worse(verdict.replicates, alone.replicates, LUCK):
+            # What each does well, the average may do badly: flag nobody, for instance.
+            single = self._single(room, status)
+            told = {"error": float(alone.replicates.std()), **measured(running, alone)}
+            return replace(single, settings={**single.settings, **told})
         here = probe(problem, mean, choice.shift, verdict.cost)
         calls = room.ledger.calls
         last = Turn(len(room.turns), 0, here, here.profile, calls=calls)

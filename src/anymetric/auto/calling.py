@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 from anymetric.auto.average import Judged
 from anymetric.auto.jury import Judgement, bind_replicate
 from anymetric.ledger import BudgetSpent, Ledger
-from anymetric.metrics import BoundMetric
+from anymetric.metrics import BoundMetric, MetricError
 
 Floats64 = NDArray[np.float64]
 # With so many thresholds or more, some are kept for a closer look around the best.
@@ -19,6 +20,8 @@ REFINED = 12
 # Where calls are few: thresholds relative to the best share flagged so far, how many candidates
 # come before the replicates, and the part of all calls that is kept for them.
 BESIDE, HEARD, KEPT = (0.8, 1.0, 1.25), 4, 0.45
+# Flagging nobody or everybody is asked about where so many calls are left.
+ENDS = 50
 
 
 @dataclass(eq=False)
@@ -54,6 +57,8 @@ class CallingJury:
     brief: bool = False
     moves: bool = True
     shares: list[tuple[float, float]] = field(default_factory=list)
+    varied: bool = False  # whether thresholds of one candidate have had different costs
+    ends: list[tuple[float, bool]] | None = None  # costs of flagging nobody, and everybody
 
     @property
     def price(self) -> int:
@@ -86,8 +91,39 @@ class CallingJury:
             beside = shifts[max(best - 1, 0)], shifts[min(best + 1, len(shifts) - 1)]
             closer = np.append(np.linspace(*beside, 10)[1:-1], shift)
             shift = float(closer[self._lowest(scores, closer, self._costs(scores, closer))])
+        told = self._told(shift, scores, cost)
+        end = self._end(scores, told)
+        if end is not None:
+            return end
         self.shares.append((cost, float(np.mean(scores + shift > 0.0))))
-        return self._told(shift, scores, cost)
+        return told
+
+    def _end(self, scores: Floats64, told: Judgement) -> Judgement | None:
+        """Return the verdict on flagging nobody, or everybody, if one is lower than what was told.
+
+        Many a metric fails there: then it is not asked again.
+        """
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                if self.ends is None:
+                    self.ends = self._asked_of_ends(len(scores))
+                for cost, everybody in sorted(self.ends):
+                    if cost < told.cost:
+                        beyond = 0.5 - scores.min() if everybody else -0.5 - scores.max()
+                        return self._told(float(beyond), scores, cost)
+        except MetricError:
+            self.ends = []
+        return None
+
+    def _asked_of_ends(self, n: int) -> list[tuple[float, bool]]:
+        """Ask about flagging nobody and everybody, if there are calls to spare."""
+        if self.ledger.left < ENDS:
+            return []
+        self.ends = []
+        judge = self.ledger.problem.judge
+        costs = (float(self.ledger.ask(judge, np.full(n, sign))) for sign in (-1.0, 1.0))
+        return list(zip(costs, (False, True), strict=True))
 
     def _keep_some(self) -> None:
         """End the looks at candidates where calls are few and the best are still to be heard."""
@@ -145,7 +181,9 @@ class CallingJury:
         return flagging(scores, [min(self.shares)[1] * factor for factor in BESIDE])
 
     def _costs(self, scores: Floats64, shifts: Floats64) -> Floats64:
-        return self.ledger.ask(self.ledger.problem.judge, scores[:, np.newaxis] + shifts)
+        costs = self.ledger.ask(self.ledger.problem.judge, scores[:, np.newaxis] + shifts)
+        self.varied = self.varied or bool(np.ptp(costs) > 0.0)
+        return costs
 
     def _lowest(self, scores: Floats64, shifts: Floats64, costs: Floats64) -> int:
         """Return the best shift among those that every replicate can be asked about."""
@@ -184,8 +222,8 @@ def thinned(shifts: Floats64, most: float) -> Floats64:
     """
     if len(shifts) <= most:
         return shifts
-    last = len(shifts) - 1
-    places = np.linspace(0.0, last, int(most)) if most > 1 else np.array([last / 2])
+    count = max(int(most), 1)
+    places = (np.arange(count) + 0.5) * (len(shifts) / count)
     return shifts[places.astype(np.intp)]
 
 

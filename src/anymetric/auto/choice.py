@@ -113,7 +113,7 @@ def affordable(max_calls: int | None) -> tuple[int, int]:
 def flat(judged: list[Judged]) -> bool:
     """Return whether no candidate, threshold or replicate changes the cost."""
     costs = np.concatenate([np.append(j.tuned.replicates, j.tuned.cost) for j in judged])
-    return bool(np.all(costs == costs[0]))
+    return len(judged) > 1 and bool(np.all(costs == costs[0]))
 
 
 def few(problem: Problem) -> bool:

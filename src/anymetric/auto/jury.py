@@ -171,6 +171,7 @@ class CountedJury:
     ledger: Ledger
     price: int = 1
     brief: bool = False
+    varied: bool = False
 
     def tune(self, scores: Floats64) -> Judgement:
         """Count one look, and tune."""
@@ -215,6 +216,8 @@ def bind_drawn(
     """
     edges = np.cumsum(weights) / weights.sum()
     rows = np.searchsorted(edges, (np.arange(len(data)) + 0.5) / len(data)).astype(np.intp)
+    if labels is not None and loses(data, rows):
+        return None
     side = {name: column[rows] for name, column in data.side.items()}
     X = data.X[rows] if metric.reads_features else None
     try:
@@ -222,3 +225,20 @@ def bind_drawn(
     except ValueError:
         return None
     return rows, bound
+
+
+def loses(data: Data, rows: NDArray[np.intp]) -> bool:
+    """Return whether a draw of the rows lacks a class, or a class of a group, that they have.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> data = Data(np.zeros((3, 1)), np.array([1.0, -1.0, -1.0]))
+    >>> loses(data, np.array([0, 2, 2])), loses(data, np.array([1, 2, 2]))
+    (False, True)
+    """
+    cell = np.unique(data.y, return_inverse=True)[1]
+    if "groups" in data.side:
+        group = np.unique(data.side["groups"].astype(str), return_inverse=True)[1]
+        cell = cell * (int(group.max()) + 1) + group
+    return len(np.unique(cell[rows])) < len(np.unique(cell))

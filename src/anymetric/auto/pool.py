@@ -135,6 +135,7 @@ class Kitchen:
 
         With ``rare`` mixtures hold the weights of rare values back harder.
         """
+        train, valid = in_counts(train), in_counts(valid)
         both = train.followed_by(valid)
         return cls(model, train, valid, both, loss, dealt(valid, rng), rare)
 
@@ -232,6 +233,23 @@ class Kitchen:
         scale = recipe.share / max(float(rows[n:].sum()), np.finfo(float).tiny)
         rows[n:] *= scale
         return replace(objective, rows=rows), scale
+
+
+def in_counts(data: Data) -> Data:
+    """Return the rows with weights as counts: where none is above one, their mean is made one.
+
+    A weight of two stands for two rows; weights that sum to one do not stand for a single row.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> in_counts(Data(np.zeros((2, 1)), np.ones(2), np.array([0.25, 0.75]))).weights.tolist()
+    [0.5, 1.5]
+    """
+    top = float(data.weights.max(initial=1.0 if len(data) == 0 else 0.0))
+    if top >= 1.0 or top == 0.0:
+        return data
+    return replace(data, weights=data.weights / data.weights.mean())
 
 
 def dealt(data: Data, rng: np.random.Generator) -> NDArray[np.intp]:

@@ -14,7 +14,7 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 from anymetric import __version__
-from anymetric.cli.faults import Exit, sentence
+from anymetric.cli.faults import Exit, Stopped, sentence
 from anymetric.cli.voice import shown
 
 app = typer.Typer(
@@ -71,6 +71,8 @@ def ending(command: Callable[..., None]) -> Callable[..., None]:
             sys.stdout.flush()
         except typer.Exit:
             raise
+        except Stopped as stopped:
+            fail(str(stopped), Exit.STOPPED)
         except KeyboardInterrupt:
             fail("Stopped; nothing was kept.", Exit.STOPPED)
         except BrokenPipeError:  # the reader has seen enough

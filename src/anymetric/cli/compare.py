@@ -26,7 +26,7 @@ from anymetric.cli.fit import Fit
 from anymetric.cli.progress import Course, told
 from anymetric.cli.roles import Roles, Sample
 from anymetric.cli.rows import Division, check_judged, dealt, some_out, with_every_class
-from anymetric.cli.tables import check_kind, writable, write_table
+from anymetric.cli.tables import check_kind, check_out, write_table
 from anymetric.cli.targets import Target, Task
 from anymetric.cli.voice import Voice, measured, number
 from anymetric.report.sample import Sample as Judged
@@ -64,7 +64,7 @@ class Compare:
     def __call__(self, voice: Voice) -> dict[str, Any]:
         """Read, split, train and judge; tell and return what was found."""
         if self.out is not None:
-            writable(self.out.parent)
+            check_out(self.out, self.path, self.valid)
             check_kind(self.out)
         setting, sample, valid = self._read(voice)
         makers = self._makers(setting, sample.groups is not None, valid is not None)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from typing import Any
@@ -206,15 +207,20 @@ def _maker(kind: str, setting: Setting, more: dict[str, Any]) -> Callable[[int |
 
 def allowance(setting: Setting, ours: Any) -> int | None:
     """Return how many metric calls a rival may make; None where all thresholds cost one sort."""
-    if setting.budget is not None or not setting.called:
+    if not setting.called:
+        return None
+    if setting.budget is not None:
         return setting.budget
     return max(FEWEST_CALLS, int(ours.n_metric_calls_))
 
 
 @contextmanager
 def heard(voice: Voice) -> Iterator[None]:
-    """Turn our own warnings into notes, each once; those of other packages are not the user's."""
-    with warnings.catch_warnings(record=True) as caught:
+    """Turn our own warnings into notes, each once; those of other packages are not the user's.
+
+    What a metric prints is no part of the answer: it goes where notes go.
+    """
+    with redirect_stdout(sys.stderr), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         yield
     told = {str(entry.message) for entry in caught if issubclass(entry.category, MetricWarning)}

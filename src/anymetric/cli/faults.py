@@ -37,6 +37,16 @@ class UserError(Exception):
     """
 
 
+class Stopped(Exception):  # noqa: N818 - no error: the user asked for it
+    """The user stopped the work, and something was kept; the message says what.
+
+    Examples
+    --------
+    >>> str(Stopped("Stopped while judging; the model is kept."))
+    'Stopped while judging; the model is kept.'
+    """
+
+
 def need(module: str) -> Any:
     """Import a package of the extra `cli`, or say how to get it.
 

@@ -10,13 +10,13 @@ from typing import Any
 
 from anymetric.cli.asked import check_columns, find_metric, for_target, ranks, task_of
 from anymetric.cli.contenders import OURS, Rows, Setting, allowance, fit_ours, fitted, heard, rivals
-from anymetric.cli.faults import need
+from anymetric.cli.faults import Stopped, UserError, need
 from anymetric.cli.models import TableModel, dump_model
 from anymetric.cli.progress import Course, told
 from anymetric.cli.roles import Roles
 from anymetric.cli.rows import Division, check_judged, read_sample
 from anymetric.cli.runs import check_free, run_folder, run_name
-from anymetric.cli.tables import whole, writable
+from anymetric.cli.tables import check_out, whole
 from anymetric.cli.targets import Target, Task, read_target
 from anymetric.cli.voice import Voice, measured, number
 from anymetric.metrics import MacroByGroup, Metric
@@ -56,7 +56,7 @@ class Fit:
         folder = self.run or run_name(self.metric, datetime.now())
         check_free(folder)
         if self.out is not None:
-            writable(self.out.parent)
+            check_out(self.out, self.path, self.valid, self.test)
         setting, division = self.read(voice)
         with heard(voice):
             steps, train, valid, test = division.vectors(self.seed, setting.target)
@@ -72,10 +72,28 @@ class Fit:
                 self.greater,
             )
             voice.note(f"Judging all methods on {division.words} ...")
-            run = self._gather(model, models, test, division, seconds)
+            try:
+                run = self._gather(model, models, test, division, seconds)
+            except KeyboardInterrupt as error:
+                raise self._stopped(model, folder) from error
         with run_folder(folder) as scratch:
             self._write(scratch, model, run, division, test)
         return self._tell(voice, run, folder, division, setting)
+
+    def _check_files(self) -> None:
+        """Refuse the training file itself as the rows that judge or test."""
+        for option, path in (("--valid", self.valid), ("--test", self.test)):
+            if path is not None and path.resolve() == self.path.resolve():
+                raise UserError(
+                    f"{option} {path} is the file that trains: leave it out. Rows are held out to "
+                    "test, and judge by turns."
+                )
+
+    def _stopped(self, model: TableModel, folder: Path) -> Stopped:
+        """Keep a model that was trained and not yet judged; return what to say."""
+        with run_folder(folder) as scratch:
+            self._write_model(scratch, model)
+        return Stopped(f"Stopped while judging; the model is kept: {folder / 'model.skops'}")
 
     def read(self, voice: Voice) -> tuple[Setting, Division]:
         """Read the files; return what is asked of every method, and the rows."""
@@ -86,6 +104,7 @@ class Fit:
             None if path is None else read_sample(path, self.roles, voice, features)
             for path in (self.valid, self.test)
         ]
+        self._check_files()
         task = task_of(metric, self.task)
         target = read_target(sample.y, task, self.positive, sample.name, ranks(metric))
         means = self._means(metric, target, sample.name, voice)
@@ -153,10 +172,13 @@ class Fit:
     def _write(
         self, scratch: Path, model: TableModel, run: Run, division: Division, test: Rows
     ) -> None:
-        dump_model(model, scratch / "model.skops")
+        self._write_model(scratch, model)
         run.save(scratch / "run.json")
         (scratch / "report.html").write_text(page(run), encoding="utf-8")
         scores(model, division, test).to_csv(scratch / "scores.csv", index=False)
+
+    def _write_model(self, scratch: Path, model: TableModel) -> None:
+        dump_model(model, scratch / "model.skops")
         if self.out is not None:
             with whole(self.out) as copy:
                 copy.write_bytes((scratch / "model.skops").read_bytes())

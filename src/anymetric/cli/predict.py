@@ -10,8 +10,8 @@ from anymetric.cli.contenders import heard
 from anymetric.cli.faults import UserError, need
 from anymetric.cli.models import load_model
 from anymetric.cli.roles import require
-from anymetric.cli.tables import read_table, writable, write_table
-from anymetric.cli.vectors import new_words
+from anymetric.cli.tables import check_out, read_table, write_table
+from anymetric.cli.vectors import new_words, unread
 from anymetric.cli.voice import Voice
 
 
@@ -20,7 +20,7 @@ def predict(
 ) -> dict[str, Any]:
     """Score the rows of a file; write them to another, or to standard output."""
     if out is not None:
-        writable(out.parent)
+        check_out(out, model_path, path)
     model, table = load_model(model_path), read_table(path)
     for column in keep:
         require(column, list(table.columns), str(path), "--keep")
@@ -29,6 +29,7 @@ def predict(
     with heard(Voice(quiet=True)):
         scores = model.scores(table, str(path))
     tell_new(new_words(model.steps, table), voice)
+    tell_unread(model.steps, table, str(path), voice)
     found = {column: table[column] for column in keep}
     if model.target.labels is not None:
         found |= model.columns_of(scores)
@@ -50,3 +51,12 @@ def tell_new(found: dict[str, list[str]], voice: Voice) -> None:
         few = ", ".join(repr(word) for word in words[:3]) + (", ..." if len(words) > 3 else "")
         count = f"{len(words)} value{'s' if len(words) > 1 else ''}"
         voice.note(f"Note: column {column!r} has {count} that training never saw: {few}.")
+
+
+def tell_unread(steps: Any, table: Any, name: str, voice: Voice) -> None:
+    """Say where a column of numbers holds something else; refuse one that holds nothing else."""
+    for column, wrong, count in unread(steps, table):
+        said = f"{name}: column {column!r} was a number in training; {wrong:,} of {count:,} values"
+        if wrong == count:
+            raise UserError(f"{said} are none here. Write them with a decimal point.")
+        voice.note(f"Note: {said} are none here, and count as missing.")

@@ -10,15 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anymetric.cli.contenders import Rows
-from anymetric.cli.faults import UserError
+from anymetric.cli.faults import UserError, need
 from anymetric.cli.roles import Roles, Sample, require
 from anymetric.cli.tables import read_table
 from anymetric.cli.targets import Target
-from anymetric.cli.vectors import vectoriser, vectors
+from anymetric.cli.vectors import nearly_numbers, vectoriser, vectors
 from anymetric.cli.voice import Voice
 from anymetric.estimators._holdout import FEWEST_ROWS, hold_out
 from anymetric.metrics import Metric
-from anymetric.metrics.ranked import QUERY
+from anymetric.metrics.ranked import QUERY, RELEVANCE
 
 # Fewer rows than this teach nothing.
 FEWEST = 10
@@ -41,6 +41,12 @@ def read_sample(
         voice.note(
             f"{name}: {sample.unlabelled} rows without a value of {roles.target!r} were left out."
         )
+    if features is None:
+        for column, (like, total) in nearly_numbers(sample.X).items():
+            voice.note(
+                f"Note: {name}: column {column!r} is read as text, though {like:,} of {total:,} "
+                "values look like numbers: write them with a decimal point and nothing else."
+            )
     if features is None and len(sample) < FEWEST:
         count = f"{len(sample)} row{'s' if len(sample) > 1 else ''}"
         raise UserError(f"{name} has {count}; training needs at least {FEWEST}.")
@@ -50,7 +56,11 @@ def read_sample(
 def coded(sample: Sample, target: Target, X: NDArray[np.float64]) -> Rows:
     """Return a sample as estimators take it."""
     y = target.codes(sample.y, sample.name)
-    return Rows(X, y, sample.groups, sample.source, sample.side)
+    side = sample.side
+    if QUERY in side and need("pandas").api.types.is_numeric_dtype(sample.y):
+        # Of queries the grades count, not only which rows are relevant.
+        side = {RELEVANCE: sample.y.to_numpy(np.float64), **side}
+    return Rows(X, y, sample.groups, sample.source, side)
 
 
 @dataclass(frozen=True, eq=False)

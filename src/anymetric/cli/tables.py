@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import os
 import tempfile
@@ -73,7 +74,38 @@ def _read_text(path: Path, packed: str | None, separator: str) -> Any:
         rest = io.StringIO(head + text.read())
     if separator == ",":
         separator = separator_of(head)
-    return pd.read_csv(rest, sep=separator, skipinitialspace=True, low_memory=False)
+    check_header(head, separator, path)
+    ways = {"sep": separator, "skipinitialspace": True, "low_memory": False}
+    table = pd.read_csv(rest, **ways)
+    if separator != ";":
+        return table
+    # Where a semicolon stands between columns, a comma may stand in numbers.
+    rest.seek(0)
+    other = pd.read_csv(rest, decimal=",", **ways)
+    numbers = [
+        name
+        for name in table
+        if pd.api.types.is_numeric_dtype(other[name])
+        and not pd.api.types.is_numeric_dtype(table[name])
+    ]
+    return table.assign(**{name: other[name] for name in numbers})
+
+
+def check_header(head: str, separator: str, path: Path) -> None:
+    """Refuse a header that names a column twice: a reader would call one of them otherwise.
+
+    Examples
+    --------
+    >>> check_header("a,b,a", ",", Path("rows.csv"))
+    Traceback (most recent call last):
+    anymetric.cli.faults.UserError: rows.csv has the column 'a' twice: rename one of them.
+    """
+    if head.count('"') % 2:  # a name that goes on in the next line
+        return
+    names = next(csv.reader([head], delimiter=separator, skipinitialspace=True), [])
+    for place, name in enumerate(names):
+        if name and name in names[:place]:
+            raise UserError(f"{path} has the column {name!r} twice: rename one of them.")
 
 
 @contextmanager
@@ -168,6 +200,24 @@ def whole(path: Path) -> Iterator[Path]:
         scratch = Path(folder) / path.name
         yield scratch
         os.replace(scratch, path)
+
+
+def check_out(path: Path, *inputs: Path | None) -> None:
+    """Refuse, before any work, an output that cannot be written or would replace an input.
+
+    Examples
+    --------
+    >>> check_out(Path("rows.csv"), Path("rows.csv"), None)
+    Traceback (most recent call last):
+    anymetric.cli.faults.UserError: rows.csv is read, and would be overwritten: name another file.
+    """
+    if path.is_dir():
+        raise UserError(f"{path} is a folder; name a file in it.")
+    writable(path.parent)
+    if device(path):
+        return
+    if any(path.resolve() == one.resolve() for one in inputs if one is not None):
+        raise UserError(f"{path} is read, and would be overwritten: name another file.")
 
 
 def writable(folder: Path) -> None:

@@ -14,6 +14,8 @@ from anymetric.cli.faults import UserError, first_line, need
 
 # Up to so many different words a column is one-hot: a linear model reads that best.
 FEW_WORDS = 100
+# What people write in numbers that a reader does not take for one.
+MARKS = r"[\s,'$€£%]"
 
 
 def vectoriser(seed: int) -> Any:
@@ -103,4 +105,47 @@ def new_words(steps: Any, table: Any) -> dict[str, list[str]]:
             new = sorted({str(value) for value in table[column].dropna()} - known)
             if new:
                 found[column] = new
+    return found
+
+
+def unread(steps: Any, table: Any) -> list[tuple[str, int, int]]:
+    """Return columns that were numbers in training and hold something else: how many, of how many.
+
+    Examples
+    --------
+    >>> pd = need("pandas")
+    >>> steps = vectoriser(0)
+    >>> _ = vectors(steps, pd.DataFrame({"x": [1.0, 2.0, 3.0]}), fit=True)
+    >>> unread(steps, pd.DataFrame({"x": ["1.5", "oops", None]}))
+    [('x', 1, 2)]
+    """
+    found = []
+    for column in steps["table"].kind_to_columns_["numeric"]:
+        values = table[column].dropna()
+        wrong = len(values) - numbers_among(values)
+        if wrong:
+            found.append((column, wrong, len(values)))
+    return found
+
+
+def numbers_among(values: Any) -> int:
+    """Return how many values are numbers, or say one."""
+    return int(need("pandas").to_numeric(values, errors="coerce").notna().sum())
+
+
+def nearly_numbers(table: Any) -> dict[str, tuple[int, int]]:
+    """Return text columns most of whose values would be numbers, but for a comma or a sign.
+
+    Examples
+    --------
+    >>> pd = need("pandas")
+    >>> nearly_numbers(pd.DataFrame({"x": ["1,5", "2,0", "oops"], "city": ["a", "b", "c"]}))
+    {'x': (2, 3)}
+    """
+    found = {}
+    for column in table.select_dtypes(["object", "string"]):
+        values = table[column].dropna().astype(str)
+        count = numbers_among(values.str.replace(MARKS, "", regex=True))
+        if count > 0.5 * len(values):
+            found[column] = (count, len(values))
     return found

@@ -108,13 +108,37 @@ def category_columns(X):
     if types is None or not hasattr(X, "columns"):
         return []
     pairs = zip(X.columns, types, strict=True)
-    return [name for name, kind in pairs if str(kind) == "category"]
+    kinds = ("category", "Categorical", "Enum")  # pandas', and polars' two
+    return [name for name, kind in pairs if str(kind).startswith(kinds)]
+
+
+def categories_of(column):
+    """Return the categories of a data frame's column, of pandas or polars, in order.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> categories_of(pd.Series(["b", "a", "b"], dtype="category"))
+    ['a', 'b']
+    """
+    if hasattr(column.cat, "categories"):
+        return list(column.cat.categories)
+    return sorted(column.drop_nulls().unique().to_list())
 
 
 def coded(X, categories):
     """Return a data frame with each category as its place in a list; others, and gaps, are NaN."""
-    found = X.copy()
-    for name, values in categories.items():
-        codes = {value: float(k) for k, value in enumerate(values)}
-        found[name] = np.array([codes.get(value, np.nan) for value in X[name]])
-    return found
+    codes = {
+        name: {value: float(k) for k, value in enumerate(values)}
+        for name, values in categories.items()
+    }
+    found = {
+        name: np.array([code.get(value, np.nan) for value in X[name]])
+        for name, code in codes.items()
+    }
+    if hasattr(X, "with_columns"):  # polars
+        return X.with_columns([type(X[name])(name, column) for name, column in found.items()])
+    X = X.copy()
+    for name, column in found.items():
+        X[name] = column
+    return X

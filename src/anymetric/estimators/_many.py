@@ -146,8 +146,7 @@ class ManyClasses:
         if self._classes is None:
             return super()._over_families(auto)
         learners, linear = families(self.model)
-        names = [str(name) for name in getattr(self, "feature_names_in_", ())]
-        places = tuple(names.index(str(name)) for name in getattr(self, "_categories", ()))
+        places = tuple(self._category_places())
         shared = {one.name for one in fields(AutoMany)} & {one.name for one in fields(Auto)}
         return AutoMany(
             **{name: getattr(auto, name) for name in shared},

@@ -12,7 +12,7 @@ from anymetric.auto.choice import FEWEST
 from anymetric.auto.pool import LINEAR
 from anymetric.data import Data
 from anymetric.estimators._columns import check_known, side_columns
-from anymetric.estimators._families import category_columns, coded, reads_gaps
+from anymetric.estimators._families import categories_of, category_columns, coded, reads_gaps
 from anymetric.estimators._holdout import hold_out
 
 FLOATS = [np.float64, np.float32]
@@ -89,10 +89,11 @@ class TakesRows:
     def _table(self, X, first=False):
         """Return X with a data frame's categories as numbers, where the model reads them."""
         if first:
-            self._categories = {}
+            self._categories, self._category_at = {}, []
             if reads_gaps(getattr(self, "model", LINEAR)):
                 named = category_columns(X)
-                self._categories = {name: list(X[name].cat.categories) for name in named}
+                self._categories = {name: categories_of(X[name]) for name in named}
+                self._category_at = [list(X.columns).index(name) for name in named]
         known = getattr(self, "_categories", {})
         return coded(X, known) if known and hasattr(X, "columns") else X
 
@@ -138,13 +139,36 @@ def telling(what):
 
 
 def as_matrix(X):
-    """Return a sparse X as csr_array, a dense one as it is."""
-    return sparse.csr_array(X) if sparse.issparse(X) else X
+    """Return a sparse X as csr_array, with indices as short as they can be; a dense one as it is.
+
+    Examples
+    --------
+    >>> from scipy import sparse
+    >>> one = np.array([0])
+    >>> as_matrix(sparse.coo_array((np.ones(1), (one, one)), shape=(1, 2))).indices.dtype.name
+    'int32'
+    """
+    if not sparse.issparse(X):
+        return X
+    X = sparse.csr_array(X)
+    if X.indices.dtype != np.int32 and max(X.nnz, *X.shape) <= np.iinfo(np.int32).max:
+        short = (one.astype(np.int32) for one in (X.indices, X.indptr))
+        X = sparse.csr_array((X.data, *short), shape=X.shape)
+    return X
 
 
 def as_target(y):
-    """Return a sparse y as it is, any other as an array."""
-    return y if sparse.issparse(y) else np.asarray(y)
+    """Return a sparse y as it is, any other as an array; one column is as good as none.
+
+    Examples
+    --------
+    >>> as_target([[1], [0]]).tolist()
+    [1, 0]
+    """
+    if sparse.issparse(y):
+        return y
+    y = np.asarray(y)
+    return y.ravel() if y.ndim == 2 and y.shape[1] == 1 else y
 
 
 def real(y):

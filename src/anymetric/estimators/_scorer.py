@@ -15,6 +15,7 @@ from sklearn.utils.validation import _check_sample_weight, check_consistent_leng
 from anymetric.errors import MetricWarning
 from anymetric.estimators._columns import side_columns
 from anymetric.estimators._queries import with_query, with_relevance
+from anymetric.estimators._rows import as_target
 from anymetric.metrics import Classes, as_metric, meant
 
 
@@ -78,10 +79,12 @@ class MetricScorer(_BaseScorer):
 
     def _score(self, method_caller, estimator, X, y_true, **kwargs):
         check_consistent_length(X, y_true)
-        y, labels = coded(estimator, np.asarray(y_true))
+        y_true = as_target(y_true)
+        y, labels = coded(estimator, y_true)
         given = {name: column for name, column in kwargs.items() if column is not None}
         many = labels if isinstance(labels, Classes) else None
-        scores = scores_of(estimator, X, many, given.get("groups"))
+        metric = self.metric if many is None else meant(self.metric, many)
+        scores = scores_of(estimator, X, many, given.get("groups"), metric.decides)
         rows = X if self.metric.reads_features else None
         return self._sign * self.value(y, scores, **given, labels=labels, grades=y_true, X=rows)
 
@@ -94,6 +97,12 @@ def coded(estimator, y):
         if y.ndim == 2:
             sets, codes = np.unique(y.astype(bool), axis=0, return_inverse=True)
             return codes.ravel().astype(np.float64), Classes(tuple(range(y.shape[1])), sets)
+        new = sorted(set(np.unique(y).tolist()) - set(estimator.classes_.tolist()))
+        if new:
+            raise ValueError(
+                f"The labels {new} were never seen in training, which had "
+                f"{estimator.classes_.tolist()}."
+            )
         if len(estimator.classes_) > 2:
             codes = np.searchsorted(estimator.classes_, y).astype(np.float64)
             return codes, Classes(tuple(estimator.classes_.tolist()))
@@ -103,7 +112,7 @@ def coded(estimator, y):
     return np.where(y > least, 1.0, -1.0), (0, 1)
 
 
-def scores_of(estimator, X, many=None, groups=None):
+def scores_of(estimator, X, many=None, groups=None, decides=False):
     """Return scores that are positive where the estimator's second class is more likely.
 
     With many classes, one for each. A metric of probabilities reads those of `predict_proba`.
@@ -114,7 +123,10 @@ def scores_of(estimator, X, many=None, groups=None):
     X : array-like
     many : Classes, optional
     groups : array-like, optional
-        For an estimator whose `decision_function` takes them.
+        For an estimator that takes them.
+    decides : bool
+        Whether only decisions will be read: those of a classifier are its own, whatever threshold
+        it has them from.
 
     Examples
     --------
@@ -125,19 +137,24 @@ def scores_of(estimator, X, many=None, groups=None):
     """
     if is_regressor(estimator):
         return np.asarray(estimator.predict(X), dtype=np.float64)
-    if hasattr(estimator, "decision_function"):
-        grouped = "groups" in inspect.signature(estimator.decision_function).parameters
-        given = {"groups": groups} if grouped else {}
-        return np.asarray(estimator.decision_function(X, **given), dtype=np.float64)
-    if hasattr(estimator, "predict_proba"):
+    told = decides and is_classifier(estimator)
+    if hasattr(estimator, "decision_function") and not told:
+        return np.asarray(asked(estimator.decision_function, X, groups), dtype=np.float64)
+    if hasattr(estimator, "predict_proba") and not told:
         return scores_from(estimator.predict_proba(X), many)
-    answers = np.asarray(estimator.predict(X))
+    answers = np.asarray(asked(estimator.predict, X, groups))
     if many is not None:
         sure = answers if answers.ndim == 2 else answers[:, np.newaxis] == estimator.classes_
         return np.where(sure, 1.0, -1.0)
     if is_classifier(estimator):
         return np.where(answers == estimator.classes_[1], 1.0, -1.0)
     return answers.astype(np.float64)
+
+
+def asked(method, X, groups):
+    """Return what an estimator's method says of rows, and of their groups if it takes them."""
+    grouped = "groups" in inspect.signature(method).parameters
+    return method(X, groups=groups) if grouped else method(X)
 
 
 def scores_from(probabilities, many=None):

@@ -191,10 +191,13 @@ class MetricEstimator(ShowsRun, TakesRows, CallbackSupportMixin, BaseEstimator):
         """Build the problem and bind it, so that every mismatch is told before any work."""
         missing = [name for name in metric.needs if name not in (*valid.side, *GIVEN)]
         if missing:
+            by_name = "groups= (and groups_val=)"
+            if "query" in missing:
+                by_name = "query= (and query_val=) to MetricRanker"
             raise ValueError(
                 f"The metric {metric.name!r} needs the column(s) {', '.join(missing)} on the rows "
                 f"that judge; columns given: {', '.join(sorted(valid.side)) or 'none'}. Give "
-                "groups= (and groups_val=), or side= (and side_val=) with columns of these names."
+                f"{by_name}, or side= (and side_val=) with columns of these names."
             )
         surrogates = self.surrogates
         if isinstance(surrogates, str) and surrogates == "auto":
@@ -248,7 +251,7 @@ class MetricEstimator(ShowsRun, TakesRows, CallbackSupportMixin, BaseEstimator):
             if isinstance(method, Auto):
                 return self._over_families(replace(method, use_validation=self.use_validation))
             return descent_over(families(getattr(self, "model", LINEAR))[0], method, self.method)
-        if not hasattr(self.method, "run"):
+        if not hasattr(self.method, "run") or isinstance(self.method, type):
             raise TypeError(
                 f"method must be a name or a part with a `run` method; got {self.method!r}."
             )
@@ -266,8 +269,7 @@ class MetricEstimator(ShowsRun, TakesRows, CallbackSupportMixin, BaseEstimator):
 
     def _category_places(self):
         """Return the columns that a data frame calls categories."""
-        names = [str(name) for name in getattr(self, "feature_names_in_", ())]
-        return [names.index(str(name)) for name in getattr(self, "_categories", ())]
+        return list(getattr(self, "_category_at", ()))
 
     def _readable(self, X):
         """Return X as a linear model reads it: without gaps and categories."""

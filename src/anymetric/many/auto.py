@@ -149,8 +149,7 @@ class AutoMany:
             train = train.take(np.arange(0))
         kitchen = ManyKitchen.build(train, valid, classes, rng)
         plain = Plain.of(kitchen.both.X, self.categorical) if self.learners else None
-        plain = None if plain is None or plain.idle else plain
-        readable_kitchen = in_plain_form(kitchen, plain)
+        readable_kitchen = in_plain_form(kitchen, None if plain is None or plain.idle else plain)
         trainers: dict[str, Trainer] = {
             one.family: LearnerTrainer(one, classes, rng) for one in self.learners
         }

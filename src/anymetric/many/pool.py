@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anymetric.auto.choice import FEWEST
-from anymetric.auto.pool import FOLDS, Recipe, dealt, mixed
+from anymetric.auto.pool import FOLDS, Recipe, dealt, in_counts, mixed
 from anymetric.data import Data, Matrix
 from anymetric.many.solver import TableLoss, polished, solved
 from anymetric.metrics import Classes
@@ -191,6 +191,7 @@ class ManyKitchen:
         cls, train: Data, valid: Data, classes: Classes, rng: np.random.Generator
     ) -> ManyKitchen:
         """Stack the rows and deal the judging rows into folds, class by class."""
+        train, valid = in_counts(train), in_counts(valid)
         both = train.followed_by(valid)
         return cls(train, valid, both, classes, dealt(valid, rng))
 

@@ -58,7 +58,7 @@ class BoundCalls(BoundMetric):
         """Ask about scores ``(n,)``; a failure, or no finite number, is a `MetricError`."""
         try:
             answer = self.call(np.array(column, dtype=np.float64))
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise self._failure(probe, f"{type(error).__name__}: {error}") from error
         number = _number(answer)
         if number is None:

@@ -178,7 +178,7 @@ def _named(name: str) -> Metric:
     for pattern, build in _PATTERNS.items():
         if match := re.fullmatch(pattern, name):
             return build(match[1])
-    near = get_close_matches(name, sorted({*metric_names(), *get_scorer_names()}), n=4)
+    near = get_close_matches(name.lower(), sorted({*metric_names(), *get_scorer_names()}), n=4)
     hint = f"Did you mean {', '.join(near)}?" if near else "metric_names() lists them."
     raise ValueError(f"No metric is called {name!r}. {hint}")
 

@@ -24,6 +24,11 @@ class RegressionMetric(Metric):
     ceiling = 0.0
 
     def _bind(self, rows: Rows) -> BoundMetric:
+        if rows.labels is not None:
+            raise ValueError(
+                f"Metric {self.name!r} is of numbers, and the target has classes: take "
+                "MetricRegressor, or a metric of decisions or scores."
+            )
         if not np.all(np.isfinite(rows.y)):
             raise ValueError(f"Metric {self.name!r} needs finite targets; got nan or infinity.")
         return self._bound(rows)
