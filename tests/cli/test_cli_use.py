@@ -308,3 +308,22 @@ def test_grades_of_queries_count(told, tmp_path, monkeypatch):
     ]
     value = next(row["value"] for row in json.loads(out)["table"] if row["name"] == "anymetric")
     assert value == pytest.approx(np.mean(expected), abs=1e-6)
+
+
+def test_a_label_or_a_group_may_be_called_none(told, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    table = people().drop(columns="note")
+    table["income"] = table["income"].map({"low": "None", "high": "NA"})
+    table["sex"] = table["sex"].map({"Female": "N/A", "Male": "M"})
+    table.to_csv("rows.csv", index=False)
+    code, out, err = told("fit", "rows.csv", *ASK, "--positive", "NA", "--run", "run", "--json")
+    assert code == 0, err
+    assert json.loads(out)["target"]["labels"] == ["None", "NA"]
+    assert set(pd.read_csv("run/scores.csv", keep_default_na=False)["group"]) == {"N/A", "M"}
+
+
+def test_judging_rows_of_one_class_are_spoken_of(rows, told):
+    table = people()
+    table[table["income"] == "high"].to_csv("judges.csv", index=False)
+    _code, _out, err = told("fit", rows, "-t", "income", "-m", "accuracy", "--valid", "judges.csv")
+    assert "all rows of judges.csv have the label 'high'" in " ".join(err.split())

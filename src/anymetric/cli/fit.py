@@ -71,7 +71,10 @@ class Fit:
                 self.metric,
                 self.greater,
             )
-            voice.note(f"Judging all methods on {division.words} ...")
+            beyond = "; the metric is called for its errors too, beyond any --budget"
+            voice.note(
+                f"Judging all methods on {division.words}{beyond if setting.called else ''} ..."
+            )
             try:
                 run = self._gather(model, models, test, division, seconds)
             except KeyboardInterrupt as error:
@@ -107,6 +110,11 @@ class Fit:
         self._check_files()
         task = task_of(metric, self.task)
         target = read_target(sample.y, task, self.positive, sample.name, ranks(metric))
+        if others[0] is not None and target.labels is not None:
+            seen = set(target.codes(others[0].y, others[0].name).tolist())
+            if len(seen) == 1:
+                label = target.labels[int(seen.pop())]
+                voice.note(f"Note: all rows of {others[0].name} have the label {label!r}.")
         means = self._means(metric, target, sample.name, voice)
         division = Division.of(sample, others[0], others[1], target, self.holdout, self.seed)
         voice.note(

@@ -29,7 +29,7 @@ def read_sample(
     path: Path, roles: Roles, voice: Voice, features: list[str] | None = None
 ) -> Sample:
     """Read a file and sort its columns; rows after the first file need the same features."""
-    table, name = read_table(path), str(path)
+    table, name = read_table(path, (roles.target, *roles.groups)), str(path)
     if features is not None:
         # Where rows come from, and what is left out, was settled with the training file.
         roles = replace(roles, source="", drop=(), keep=())

@@ -6,7 +6,7 @@ import csv
 import io
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -19,10 +19,14 @@ PACKED = {".gz": "gzip", ".bz2": "bz2", ".xz": "xz", ".zip": "zip", ".zst": "zst
 COLUMNAR = {".parquet": "parquet", ".pq": "parquet", ".arrow": "feather", ".feather": "feather"}
 KINDS = "CSV or TSV (also .gz, .bz2, .xz, .zip, .zst), Parquet, Arrow or Feather"
 SEPARATORS = ",;\t|"
+# Readers take these for gaps; a label or a group may be called so.
+WORDS = ("None", "NA", "N/A", "n/a")
 
 
-def read_table(path: Path) -> Any:
+def read_table(path: Path, words: Sequence[str] = ()) -> Any:
     """Return the rows of a file as a data frame with text for column names.
+
+    In columns of `words`, labels and groups, a word such as None or NA is a word.
 
     Examples
     --------
@@ -34,7 +38,7 @@ def read_table(path: Path) -> Any:
     """
     if path.is_dir():
         raise UserError(f"{path} is a folder; a file was expected: {KINDS}.")
-    reader, what = _reader(path)
+    reader, what = _reader(path, words)
     with open(path, "rb"):  # a file that is not there, or not ours to read, says so itself
         pass
     try:
@@ -51,7 +55,7 @@ def read_table(path: Path) -> Any:
     return _checked(table, path)
 
 
-def _reader(path: Path) -> tuple[Any, str]:
+def _reader(path: Path, words: Sequence[str] = ()) -> tuple[Any, str]:
     suffixes = [suffix.lower() for suffix in path.suffixes]
     last = suffixes[-1] if suffixes else ""
     if last in COLUMNAR:
@@ -62,11 +66,11 @@ def _reader(path: Path) -> tuple[Any, str]:
     inner = suffixes[-2] if packed and len(suffixes) > 1 else last
     if packed or inner in TEXT:
         separator = TEXT.get(inner, ",")
-        return lambda path: _read_text(path, packed, separator), "CSV"
+        return lambda path: _read_text(path, packed, separator, words), "CSV"
     raise UserError(f"{path}: files may be {KINDS}; {last or 'no suffix'!r} is none of them.")
 
 
-def _read_text(path: Path, packed: str | None, separator: str) -> Any:
+def _read_text(path: Path, packed: str | None, separator: str, words: Sequence[str]) -> Any:
     pd = need("pandas")
     with _opened(path, packed) as raw:
         text = io.TextIOWrapper(raw, encoding="utf-8-sig", newline="")
@@ -75,19 +79,20 @@ def _read_text(path: Path, packed: str | None, separator: str) -> Any:
     if separator == ",":
         separator = separator_of(head)
     check_header(head, separator, path)
+    numeric = pd.api.types.is_numeric_dtype
     ways = {"sep": separator, "skipinitialspace": True, "low_memory": False}
     table = pd.read_csv(rest, **ways)
+    for name in words:
+        if name in table and not (table[name].notna().any() and numeric(table[name])):
+            rest.seek(0)
+            raw = pd.read_csv(rest, usecols=[name], dtype=str, keep_default_na=False, **ways)[name]
+            table[name] = table[name].astype(object).where(~raw.isin(WORDS), raw)
     if separator != ";":
         return table
     # Where a semicolon stands between columns, a comma may stand in numbers.
     rest.seek(0)
     other = pd.read_csv(rest, decimal=",", **ways)
-    numbers = [
-        name
-        for name in table
-        if pd.api.types.is_numeric_dtype(other[name])
-        and not pd.api.types.is_numeric_dtype(table[name])
-    ]
+    numbers = [name for name in table if numeric(other[name]) and not numeric(table[name])]
     return table.assign(**{name: other[name] for name in numbers})
 
 

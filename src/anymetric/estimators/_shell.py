@@ -309,7 +309,8 @@ class MetricEstimator(ShowsRun, TakesRows, CallbackSupportMixin, BaseEstimator):
         self.settings_ = solution.settings
         self.n_metric_calls_ = solution.calls
         self._unpack_rows(problem, solution)
-        if solution.scorer is None:
+        own = not (isinstance(self.surrogates, str) and self.surrogates == "auto")
+        if solution.scorer is None and own:  # nobody is to mend what he did not choose
             warn_if_collinear(problem, solution.theta)
         warn_if_flat(self, solution)
 
