@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anymetric.auto.average import Judged
-from anymetric.auto.jury import Judgement, bind_replicate
+from anymetric.auto.jury import Drawn, Judgement, bind_replicate, telling_draws
 from anymetric.ledger import BudgetSpent, Ledger
 from anymetric.metrics import BoundMetric, MetricError
 
@@ -52,7 +52,7 @@ class CallingJury:
     """
 
     ledger: Ledger
-    replicates: list[tuple[NDArray[np.intp] | None, BoundMetric]]
+    replicates: list[Drawn]
     thresholds: int = 24
     brief: bool = False
     moves: bool = True
@@ -71,10 +71,9 @@ class CallingJury:
     ) -> CallingJury:
         """Bind the metric to each replicate: by weights, or by rows where it takes none."""
         problem = ledger.problem
-        bound = [
-            bind_replicate(problem.metric, problem.valid, w, problem.labels) for w in weights.T
-        ]
-        return cls(ledger, [pair for pair in bound if pair is not None], thresholds, brief)
+        metric, valid, labels = problem.metric, problem.valid, problem.labels
+        pairs = [bind_replicate(metric, valid, w, labels) for w in weights.T]
+        return cls(ledger, telling_draws(pairs, valid, labels), thresholds, brief)
 
     def tune(self, scores: Floats64) -> Judgement:
         """Look at evenly spaced thresholds, then closer around the best."""

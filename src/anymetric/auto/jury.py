@@ -21,6 +21,8 @@ from anymetric.metrics import (
 )
 
 Floats64 = NDArray[np.float64]
+# A replicate: which rows were drawn, or None if they are all there and weighted; and the metric.
+Drawn = tuple[NDArray[np.intp] | None, BoundMetric]
 # Replicates of a very large sample are fewer: their weights must fit in memory, and it needs fewer.
 MOST_WEIGHTS = 1 << 22
 FEWEST_REPLICATES = 20
@@ -190,7 +192,7 @@ class CountedJury:
 
 def bind_replicate(
     metric: Metric, data: Data, weights: Floats64, labels: Sequence[object] | None
-) -> tuple[NDArray[np.intp] | None, BoundMetric] | None:
+) -> Drawn | None:
     """Bind a metric to one replicate; None if the replicate lacks what the metric needs."""
     if metric.black_box:
         return bind_drawn(metric, data, weights, labels)
@@ -200,7 +202,7 @@ def bind_replicate(
 
 def bind_drawn(
     metric: Metric, data: Data, weights: Floats64, labels: Sequence[object] | None
-) -> tuple[NDArray[np.intp], BoundMetric] | None:
+) -> Drawn | None:
     """Draw rows in proportion to a replicate's weights, and bind the metric; None if it refuses.
 
     Features are copied only for a metric that reads them.
@@ -216,8 +218,6 @@ def bind_drawn(
     """
     edges = np.cumsum(weights) / weights.sum()
     rows = np.searchsorted(edges, (np.arange(len(data)) + 0.5) / len(data)).astype(np.intp)
-    if labels is not None and loses(data, rows):
-        return None
     side = {name: column[rows] for name, column in data.side.items()}
     X = data.X[rows] if metric.reads_features else None
     try:
@@ -225,6 +225,19 @@ def bind_drawn(
     except ValueError:
         return None
     return rows, bound
+
+
+def telling_draws(pairs: Sequence[Drawn | None], data: Data, labels: object) -> list[Drawn]:
+    """Return the replicates that a metric took, those that lack a class of a group left out.
+
+    There many a metric of the user's fails. Where most of them do, as with classes of a row or
+    two, they are kept all the same; so are those of numbers, whose labels are None.
+    """
+    bound = [pair for pair in pairs if pair is not None]
+    if labels is None:
+        return bound
+    sound = [(rows, one) for rows, one in bound if rows is None or not loses(data, rows)]
+    return sound if 2 * len(sound) >= len(bound) else bound
 
 
 def loses(data: Data, rows: NDArray[np.intp]) -> bool:

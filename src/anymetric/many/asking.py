@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from anymetric.auto.calling import HEARD, KEPT
 from anymetric.auto.choice import PLENTY
-from anymetric.auto.jury import bind_drawn
+from anymetric.auto.jury import Drawn, bind_drawn, telling_draws
 from anymetric.ledger import BudgetSpent, Ledger
 from anymetric.many.jury import Told
 from anymetric.many.offsets import BEGUN
@@ -41,7 +41,7 @@ class AskingJury:
 
     ledger: Ledger
     classes: Classes
-    replicates: list[tuple[NDArray[np.intp], BoundMetric]]
+    replicates: list[Drawn]
     moves: bool = True
     brief: bool = False
     seen: list[tuple[float, Floats64]] = field(default_factory=list)
@@ -52,12 +52,10 @@ class AskingJury:
         most = ledger.max_calls
         brief = most is not None and most < PLENTY
         count = min(REPLICATES, max(most // 20, 2)) if brief and most is not None else REPLICATES
-        problem = ledger.problem
-        found = [
-            bind_drawn(problem.metric, problem.valid, w, problem.labels) for w in weights.T[:count]
-        ]
-        moves = moves and problem.metric.decides
-        return cls(ledger, classes, [pair for pair in found if pair is not None], moves, brief)
+        metric, valid = ledger.problem.metric, ledger.problem.valid
+        pairs = [bind_drawn(metric, valid, w, classes) for w in weights.T[:count]]
+        found = telling_draws(pairs, valid, classes)
+        return cls(ledger, classes, found, moves and metric.decides, brief)
 
     @property
     def price(self) -> int:
