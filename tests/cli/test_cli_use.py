@@ -241,9 +241,10 @@ def test_a_number_that_cannot_be_read_is_spoken_of_when_predicting(done, told, t
     assert code == 0
     assert "1 of 400 values" in " ".join(err.split())
     table.assign(amount="oops").to_csv(tmp_path / "all.csv", index=False)
-    code, _out, err = told("predict", done.model, tmp_path / "all.csv")
-    assert code == 2
-    assert "'amount' was a number in training" in err
+    for command in ("predict", "evaluate"):
+        code, _out, err = told(command, done.model, tmp_path / "all.csv")
+        assert code == 2
+        assert "'amount' was a number in training" in err
 
 
 @pytest.mark.parametrize("option", ["--valid", "--test"])

@@ -181,9 +181,9 @@ class Auto:
         """Return what runs where whole queries train and judge."""
         return AutoByQuery(self.replicates, self.averaged, self.use_validation)
 
-    def _single(self, room: Room, status: Status) -> Solution:
-        """Return the candidate of the lowest cost."""
-        return single_best(room.problem, room.judged, room.turns, room.ledger, status)
+    def _single(self, room: Room, status: Status, best: Candidate | None = None) -> Solution:
+        """Return a candidate, that of the lowest cost if none is named."""
+        return single_best(room.problem, room.judged, room.turns, room.ledger, status, best)
 
     def _room(self, ledger: Ledger, rng: np.random.Generator) -> Room:
         """Build what trains and what judges."""
@@ -257,11 +257,12 @@ class Auto:
         choice = self._chosen(room, running)
         mean = choice.mean
         verdict = choice.told or room.jury.judge(mean.valid + choice.shift)
-        alone = min(running, key=mean_cost).tuned
-        if worse(verdict.replicates, alone.replicates, LUCK):
+        alone = min(running, key=mean_cost)
+        if worse(verdict.replicates, alone.tuned.replicates, LUCK):
             # What each does well, the average may do badly: flag nobody, for instance.
-            single = self._single(room, status)
-            told = {"error": float(alone.replicates.std()), **measured(running, alone)}
+            single = self._single(room, status, alone.candidate)
+            error = float(alone.tuned.replicates.std())
+            told = {"error": error, **measured(running, alone.tuned)}
             return replace(single, settings={**single.settings, **told})
         here = probe(problem, mean, choice.shift, verdict.cost)
         calls = room.ledger.calls

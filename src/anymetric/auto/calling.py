@@ -90,12 +90,9 @@ class CallingJury:
             beside = shifts[max(best - 1, 0)], shifts[min(best + 1, len(shifts) - 1)]
             closer = np.append(np.linspace(*beside, 10)[1:-1], shift)
             shift = float(closer[self._lowest(scores, closer, self._costs(scores, closer))])
-        told = self._told(shift, scores, cost)
-        end = self._end(scores, told)
-        if end is not None:
-            return end
         self.shares.append((cost, float(np.mean(scores + shift > 0.0))))
-        return told
+        told = self._told(shift, scores, cost)
+        return self._end(scores, told) or told
 
     def _end(self, scores: Floats64, told: Judgement) -> Judgement | None:
         """Return the verdict on flagging nobody, or everybody, if one is lower than what was told.
@@ -119,10 +116,8 @@ class CallingJury:
         """Ask about flagging nobody and everybody, if there are calls to spare."""
         if self.ledger.left < ENDS:
             return []
-        self.ends = []
-        judge = self.ledger.problem.judge
-        costs = (float(self.ledger.ask(judge, np.full(n, sign))) for sign in (-1.0, 1.0))
-        return list(zip(costs, (False, True), strict=True))
+        costs = self.ledger.ask(self.ledger.problem.judge, np.tile([-1.0, 1.0], (n, 1)))
+        return list(zip(costs.tolist(), (False, True), strict=True))
 
     def _keep_some(self) -> None:
         """End the looks at candidates where calls are few and the best are still to be heard."""

@@ -122,10 +122,15 @@ def few(problem: Problem) -> bool:
 
 
 def single_best(
-    problem: Problem, judged: list[Judged], turns: list[Turn], ledger: Ledger, status: Status
+    problem: Problem,
+    judged: list[Judged],
+    turns: list[Turn],
+    ledger: Ledger,
+    status: Status,
+    best: Candidate | None = None,
 ) -> Solution:
-    """Return the candidate of the lowest cost, without another look at the metric."""
-    k = int(np.argmin([j.tuned.cost for j in judged]))
+    """Return a candidate, that of the lowest cost if none is named; the metric is not asked."""
+    k = int(np.argmin([j.tuned.cost if best is None else j.candidate is not best for j in judged]))
     share = np.eye(len(judged))[k]
     settings = {"candidates": ballot(judged, share), "trust": 0.0}
     worth = worth_of(problem, judged, share, judged[k].candidate.recipe)

@@ -246,8 +246,7 @@ def in_counts(data: Data) -> Data:
     >>> in_counts(Data(np.zeros((2, 1)), np.ones(2), np.array([0.25, 0.75]))).weights.tolist()
     [0.5, 1.5]
     """
-    top = float(data.weights.max(initial=1.0 if len(data) == 0 else 0.0))
-    if top >= 1.0 or top == 0.0:
+    if not 0.0 < data.weights.max(initial=0.0) < 1.0:
         return data
     return replace(data, weights=data.weights / data.weights.mean())
 

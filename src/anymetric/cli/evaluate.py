@@ -11,6 +11,7 @@ from anymetric.cli.asked import check_columns, find_metric, task_of
 from anymetric.cli.contenders import OURS, heard
 from anymetric.cli.faults import UserError
 from anymetric.cli.models import TableModel, load_model
+from anymetric.cli.predict import tell_unread
 from anymetric.cli.rows import coded, read_sample
 from anymetric.cli.targets import Task
 from anymetric.cli.voice import Voice, measured, number
@@ -33,6 +34,7 @@ def evaluate(
     """Judge a model by its own metric or by others; tell and return what was found."""
     model = load_model(model_path)
     sample = read_sample(path, model.roles, voice, model.columns)
+    tell_unread(model.steps, sample.X, sample.name, voice)
     # A name tells its own direction; what is said of it goes to functions, if there are any.
     own = [name for name in names if ":" in name] or names
     metrics = {name: metric_for(model, name, greater if name in own else None) for name in names}

@@ -11,6 +11,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from anymetric.cli.faults import UserError, first_line, need
 from anymetric.errors import MissingExtra
 
@@ -83,7 +85,8 @@ def _read_text(path: Path, packed: str | None, separator: str, words: Sequence[s
     ways = {"sep": separator, "skipinitialspace": True, "low_memory": False}
     table = pd.read_csv(rest, **ways)
     for name in words:
-        if name in table and not (table[name].notna().any() and numeric(table[name])):
+        gaps = name in table and table[name].isna()
+        if np.any(gaps) and (np.all(gaps) or not numeric(table[name])):
             rest.seek(0)
             raw = pd.read_csv(rest, usecols=[name], dtype=str, keep_default_na=False, **ways)[name]
             table[name] = table[name].astype(object).where(~raw.isin(WORDS), raw)
