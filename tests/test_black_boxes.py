@@ -10,6 +10,7 @@ from scipy import sparse
 from sklearn.base import clone, is_classifier
 from sklearn.datasets import load_iris, make_classification, make_multilabel_classification
 from sklearn.ensemble import RandomForestClassifier
+from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import f1_score, log_loss, mean_absolute_error, recall_score
 from sklearn.model_selection import TunedThresholdClassifierCV, cross_val_score
@@ -18,7 +19,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
-from anymetric import MetricClassifier, MetricError, MetricRegressor, metric, scorer
+from anymetric import MetricClassifier, MetricError, MetricRanker, MetricRegressor, metric, scorer
 from anymetric.auto import Auto
 from anymetric.auto.jury import bind_replicate, replicate_weights
 from anymetric.auto.learned import AutoLearned
@@ -288,6 +289,7 @@ def test_replicates_keep_every_class_of_every_group(rng):
     assert clf.validation_score_ > 0.0
 
 
+@pytest.mark.filterwarnings("ignore:A column-vector y was passed")
 @pytest.mark.parametrize("estimator", [MetricClassifier("f1"), MetricRegressor("r2")])
 def test_y_may_be_one_column(estimator):
     X, y = make_classification(120, random_state=0)
@@ -327,3 +329,72 @@ def test_categories_are_read_from_any_frame(kind):
 def test_settings_of_the_default_that_mean_nothing_are_refused(wrong):
     with pytest.raises(ValueError, match=next(iter(wrong))):
         Auto(**wrong)
+
+
+class Stops:
+    """A metric at which the user loses patience."""
+
+    def __init__(self, after):
+        self.left = after
+
+    def __call__(self, y_true, y_pred):
+        self.left -= 1
+        if self.left < 0:
+            raise KeyboardInterrupt
+        return float(np.mean(y_true == y_pred))
+
+
+@pytest.mark.parametrize(
+    ("method", "classes"),
+    [("auto", 2), ("descent", 2), ("paper", 2), ("auto", 3), ("descent", 3)],
+)
+def test_a_fit_that_is_interrupted_has_the_best_model_so_far(method, classes):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(150, 2))
+    y = np.digitize(X[:, 0], [0.0] if classes == 2 else [-0.5, 0.5])
+    after = 50_000 if method == "paper" else 500
+    clf = MetricClassifier(Stops(after), method=method, greater_is_better=True, random_state=0)
+    with pytest.raises(KeyboardInterrupt) as stopped:
+        clf.fit(X, y)
+    assert stopped.value.best is clf
+    assert clf.status_ is Status.STOPPED
+    assert clf.n_metric_calls_ <= after
+    assert np.mean(clf.predict(X) == y) > 0.8
+
+
+def test_a_fit_that_is_interrupted_at_once_has_no_model():
+    X = np.random.default_rng(0).normal(size=(50, 2))
+    clf = MetricClassifier(Stops(0), greater_is_better=True)
+    with pytest.raises(KeyboardInterrupt):
+        clf.fit(X, X[:, 0] > 0)
+    with pytest.raises(NotFittedError):
+        clf.predict(X)
+
+
+@pytest.mark.parametrize("budget", [1, 2, 5, 20, 100])
+def test_rankings_by_a_function_take_any_budget(budget):
+    rng = np.random.default_rng(0)
+    X, query = rng.normal(size=(200, 3)), np.repeat(np.arange(20), 10)
+    y = (X[:, 0] + rng.normal(size=200) > 0.5).astype(int)
+    calls = []
+
+    def first_hits(y_true, y_score, query):
+        calls.append(1)
+        places = [np.flatnonzero(query == q) for q in np.unique(query)]
+        return float(np.mean([y_true[p[np.argmax(y_score[p])]] > 0 for p in places]))
+
+    ranker = MetricRanker(
+        first_hits, greater_is_better=True, max_metric_calls=budget, random_state=0
+    )
+    ranker.fit(X, y, query=query)
+    assert len(calls) == ranker.n_metric_calls_ <= budget
+    assert ranker.validation_score_ >= 0.6
+
+
+@pytest.mark.parametrize("budget", [1, 3, 20])
+def test_the_grid_of_the_paper_takes_any_budget(budget):
+    X = np.random.default_rng(0).normal(size=(100, 2))
+    asked = Stops(budget)
+    clf = MetricClassifier(asked, method="paper", greater_is_better=True, max_metric_calls=budget)
+    clf.fit(X, X[:, 0] > 0)
+    assert clf.n_metric_calls_ == budget - asked.left <= budget

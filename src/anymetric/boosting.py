@@ -14,13 +14,12 @@ from anymetric.auto.pool import Recipe
 from anymetric.diagnosis import around_scores
 from anymetric.gradients import Estimate, Subspace
 from anymetric.ledger import BudgetSpent, Ledger, Probe
-from anymetric.metrics import MetricError
 from anymetric.models import Ensemble, Scorer
 from anymetric.models.boosted import Boosted
 from anymetric.models.trees import Rounds
 from anymetric.problem import Problem
 from anymetric.projections import Projection
-from anymetric.solution import Solution, Status, Turn
+from anymetric.solution import Solution, Status, Turn, keeping
 
 Floats64 = NDArray[np.float64]
 Watcher = Callable[[Turn], bool | None]
@@ -90,16 +89,13 @@ class BoostedDescent:
         classes = 0 if problem.labels is None else 2
         start = self.learner.learn(problem.train, problem.train.weights, rng, classes=classes)
         status, walk = Status.COMPLETED, None
-        try:
-            walk = Walk.begun(self.learner, ledger, start, rng)
-            turns.append(walk.first)
-            status = self._follow(walk, turns, rng, watch)
-        except BudgetSpent:
-            status = Status.BUDGET
-        except MetricError as error:
-            if walk is not None and turns:
-                error.best = walk.solution(turns, Status.FAILED)
-            raise
+        with keeping(lambda cut: walk.solution(turns, cut) if walk and turns else None):
+            try:
+                walk = Walk.begun(self.learner, ledger, start, rng)
+                turns.append(walk.first)
+                status = self._follow(walk, turns, rng, watch)
+            except BudgetSpent:
+                status = Status.BUDGET
         if walk is None:
             raise ValueError(f"max_metric_calls must allow one look; got {ledger.max_calls}.")
         return walk.solution(turns, status)

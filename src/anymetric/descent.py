@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 from anymetric.gradients import Estimate, GradientEstimator, LinearInterpolation
 from anymetric.gradients.base import positive
 from anymetric.ledger import BudgetSpent, Ledger, Probe
-from anymetric.metrics import MetricError
 from anymetric.projections import Adagrad, Projector
-from anymetric.solution import Solution, Status, Turn
+from anymetric.solution import Solution, Status, Turn, keeping
 
 Watcher = Callable[[Turn], bool | None]
 
@@ -174,20 +173,18 @@ class Descent:
         """
         turns: list[Turn] = []
         ends: list[Status] = []
-        try:
-            for number, child in enumerate(rng.spawn(len(starts))):
-                estimate = None
-                if known is not None:
-                    estimate, child = known[number].estimate, deepcopy(known[number].rng)
-                walk = self.walk(ledger, starts[number], child, number, estimate)
-                ends.append(follow(walk, turns, self.patience, watch))
-                if ends[-1] is Status.STOPPED:
-                    break
-        except BudgetSpent:
-            ends.append(Status.BUDGET)
-        except MetricError as error:
-            error.best = conclude(turns, [Status.FAILED], ledger.calls) if turns else None
-            raise
+        with keeping(lambda cut: conclude(turns, [cut], ledger.calls) if turns else None):
+            try:
+                for number, child in enumerate(rng.spawn(len(starts))):
+                    estimate = None
+                    if known is not None:
+                        estimate, child = known[number].estimate, deepcopy(known[number].rng)
+                    walk = self.walk(ledger, starts[number], child, number, estimate)
+                    ends.append(follow(walk, turns, self.patience, watch))
+                    if ends[-1] is Status.STOPPED:
+                        break
+            except BudgetSpent:
+                ends.append(Status.BUDGET)
         if not turns:
             raise ValueError(
                 f"max_metric_calls must allow one look at a starting model; got {ledger.max_calls}."

@@ -18,7 +18,7 @@ from anymetric.models import Ensemble, Learner
 from anymetric.problem import Problem
 from anymetric.projections import Minibatch
 from anymetric.projections.base import stationary_weights
-from anymetric.solution import Solution, Turn
+from anymetric.solution import Interrupted, Solution, Turn
 from anymetric.starts import shifted
 
 Floats64 = NDArray[np.float64]
@@ -107,7 +107,7 @@ class NetworkDescent:
             begun.append(other.theta)
         try:
             return told(near.problem, self.inner.run(near, begun, rng, watch))
-        except MetricError as error:
+        except (MetricError, Interrupted) as error:
             error.best = told(near.problem, error.best) if error.best is not None else None
             raise
         finally:

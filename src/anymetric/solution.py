@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
@@ -11,6 +13,7 @@ from numpy.typing import NDArray
 
 from anymetric.gradients import Estimate
 from anymetric.ledger import Probe
+from anymetric.metrics import MetricError
 from anymetric.models import Scorer
 from anymetric.projections import Projection
 
@@ -166,3 +169,37 @@ class Solution:
     def history(self) -> list[dict[str, Any]]:
         """All turns as plain values."""
         return [turn.record() for turn in self.turns]
+
+
+class Interrupted(KeyboardInterrupt):
+    """The user stopped a run: `best` is the best model before that; None if there was none.
+
+    Examples
+    --------
+    >>> Interrupted().best is None
+    True
+    """
+
+    def __init__(self, best: Any | None = None) -> None:
+        super().__init__()
+        self.best = best
+
+
+@contextmanager
+def keeping(best: Callable[[Status], Solution | None]) -> Iterator[None]:
+    """Give what cuts a run short, a failing metric or the user, the best model before it.
+
+    Examples
+    --------
+    >>> with keeping(lambda status: None):
+    ...     raise KeyboardInterrupt
+    Traceback (most recent call last):
+    anymetric.solution.Interrupted
+    """
+    try:
+        yield
+    except MetricError as error:
+        error.best = best(Status.FAILED)
+        raise
+    except KeyboardInterrupt as stop:
+        raise Interrupted(best(Status.STOPPED)) from stop

@@ -16,7 +16,7 @@ from anymetric.gradients import GradientEstimator
 from anymetric.ledger import Ledger
 from anymetric.metrics import MetricError
 from anymetric.problem import Problem
-from anymetric.solution import Solution, Status
+from anymetric.solution import Interrupted, Solution, Status
 
 # Appendix, "Choice of Hyper-parameters".
 FMEASURE_STEPS = (0.05, 0.1, 0.5, 1.0, 5.0)
@@ -77,6 +77,12 @@ class Tuned:
         """
         apart = effective_n_jobs(self.n_jobs) > 1
         runs: list[Solution] = []
+
+        def cut(short: BaseException, status: Status) -> Solution | None:
+            last = getattr(short, "best", None)
+            found = runs if last is None else [*runs, last]
+            return replace(best_of(found, ledger.calls), status=status) if found else None
+
         try:
             finished = self._runs(ledger, starts, rng, None if apart else watch)
             for run in finished:
@@ -87,11 +93,11 @@ class Tuned:
                     return replace(best_of(runs, ledger.calls), status=Status.STOPPED)
         except MetricError as error:
             ledger.calls += error.call or 0
-            error.call = ledger.calls
-            runs += [] if error.best is None else [error.best]
-            if runs:
-                error.best = replace(best_of(runs, ledger.calls), status=Status.FAILED)
+            error.call, error.best = ledger.calls, cut(error, Status.FAILED)
             raise
+        except KeyboardInterrupt as stop:
+            ledger.calls += getattr(getattr(stop, "best", None), "calls", 0)
+            raise Interrupted(cut(stop, Status.STOPPED)) from stop
         return best_of(runs, ledger.calls)
 
     def _runs(
@@ -103,7 +109,10 @@ class Tuned:
     ) -> Generator[Solution, None, None]:
         """Return the runs of the grid as they are done, in its order."""
         cells = [Cell(step, sigma) for sigma in self.sigmas for step in self.steps]
-        share = None if ledger.max_calls is None else int(ledger.left) // len(cells)
+        share = None
+        if ledger.max_calls is not None:
+            cells = cells[: max(int(ledger.left), 1)]  # each must be able to look once
+            share = int(ledger.left) // len(cells)
         (child,) = rng.spawn(1)
         # Until the first step is taken nothing depends on its length.
         known = self._known(ledger, starts, child) if share is None else {}

@@ -285,6 +285,45 @@ def test_a_model_that_was_trained_is_kept_when_judging_is_stopped(rows, told, mo
     assert told("predict", "run/model.skops", rows)[0] == 0
 
 
+FLAKY = """
+calls = 0
+def flaky_score(y_true, y_pred):
+    global calls
+    calls += 1
+    if calls == 300:
+        raise {error}
+    return float((y_true == y_pred).mean())
+"""
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "says"),
+    [
+        ("KeyboardInterrupt", 130, "Stopped in training; the best model so far is kept: run"),
+        ("ValueError('no answer')", 2, "The best model so far is kept: run"),
+    ],
+)
+def test_the_best_model_is_kept_when_training_is_cut_short(rows, told, error, code, says):
+    name = f"flaky{code}"
+    Path(f"{name}.py").write_text(FLAKY.format(error=error))
+    ask = ["-t", "income", "-m", f"{name}:flaky_score", "--run", "run", "-o", "copy.skops"]
+    ended, _out, err = told("fit", rows, *ask)
+    assert ended == code
+    assert says in err
+    assert Path("copy.skops").read_bytes() == Path("run/model.skops").read_bytes()
+    code, out, err = told("predict", "run/model.skops", rows)
+    assert code == 0, err
+    assert set(out.split()[1].split(",")[1:]) <= {"low", "high"}
+
+
+def test_nothing_is_kept_where_nothing_was_judged(rows, told):
+    Path("never.py").write_text("def never_score(y_true, y_pred):\n    raise KeyboardInterrupt\n")
+    code, _out, err = told("fit", rows, "-t", "income", "-m", "never:never_score", "--run", "run")
+    assert code == 130
+    assert "nothing was kept" in err
+    assert not Path("run").exists()
+
+
 def test_a_small_budget_of_ours_does_not_cripple_the_others(rows, told):
     code, out, err = told("fit", rows, *ASK, "--budget", 1, "--json")
     assert code == 0, err

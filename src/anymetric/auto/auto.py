@@ -47,10 +47,10 @@ from anymetric.auto.walk import mean_cost
 from anymetric.auto.walks import walks
 from anymetric.ledger import BudgetSpent, Ledger
 from anymetric.losses import as_loss
-from anymetric.metrics import DecisionMetric, MetricError
+from anymetric.metrics import DecisionMetric
 from anymetric.models import Ensemble, Linear
 from anymetric.problem import Problem
-from anymetric.solution import Solution, Status, Turn
+from anymetric.solution import Solution, Status, Turn, keeping
 
 Floats64 = NDArray[np.float64]
 Watcher = Callable[[Turn], bool | None]
@@ -148,11 +148,8 @@ class Auto:
         if ranks_by_query(problem):
             return self._by_query().run(ledger, rng, watch)
         room = self._room(ledger, rng)
-        try:
+        with keeping(lambda cut: self._single(room, cut) if room.judged else None):
             return self._answer(room, self._hear(room, watch))
-        except MetricError as error:
-            error.best = self._single(room, Status.FAILED) if room.judged else None
-            raise
 
     def _hear(self, room: Room, watch: Watcher | None) -> Status:
         """Train and judge candidates until there are no more, or no calls, or the caller stops."""

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from anymetric.auto.average import Judged, agreeing, average, probe, spread, summed
 from anymetric.auto.blends import Blend
+from anymetric.auto.calling import CallingJury
 from anymetric.auto.choice import ballot, by_family, flat, measured
 from anymetric.auto.jury import Jury
 from anymetric.auto.kitchens import QueryKitchen
@@ -22,11 +23,11 @@ from anymetric.auto.query_trees import Boosting, TreeKitchen
 from anymetric.blocks import Queries
 from anymetric.data import Data
 from anymetric.ledger import BudgetSpent, Ledger
-from anymetric.metrics import BoundQueries, MetricError
+from anymetric.metrics import BoundQueries
 from anymetric.metrics.ranked import QUERY
 from anymetric.models import Learner
 from anymetric.problem import Problem
-from anymetric.solution import Solution, Status, Turn
+from anymetric.solution import Solution, Status, Turn, keeping
 
 Floats64 = NDArray[np.float64]
 Watcher = Callable[[Turn], bool | None]
@@ -105,36 +106,40 @@ class AutoByQuery:
         self, ledger: Ledger, rng: np.random.Generator, watch: Watcher | None = None
     ) -> Solution:
         """Train, judge and average."""
-        problem = ledger.problem
-        rows, jury = QueryKitchen.build(problem, rng), self._jury(ledger, rng)
+        rows, jury = QueryKitchen.build(ledger.problem, rng), self._jury(ledger, rng)
         kitchens = self._kitchens(rows, rng)
         turns: list[Turn] = []
         judged: list[Judged] = []
-        status = Status.JUDGED
-        try:
+
+        def best(status: Status) -> Solution:
+            return self._single(ledger, judged, turns, status)
+
+        def hear() -> Status:
             for blend in self._blends(rows, kitchens, judged):
                 began = time.perf_counter()
                 served = kitchens[blend.family].cook(blend, nearest(judged, blend))
-                judged.append(Judged(served, jury.tune(served.valid)))
-                turns.append(judged[-1].turn(problem, len(turns), ledger.calls, began))
-                if watch is not None and watch(turns[-1]):
-                    status = Status.STOPPED
-                    break
-        except BudgetSpent:
-            status = Status.BUDGET
-        except MetricError as error:
-            error.best = self._concluded(ledger, judged, turns, Status.FAILED) if judged else None
-            raise
-        if not judged:
-            raise ValueError(f"max_metric_calls must allow one candidate; got {ledger.max_calls}.")
-        if flat(judged):
-            status = Status.FLAT
-        alone = ledger.left < jury.price or status is Status.FLAT
-        try:
-            return self._concluded(ledger, judged, turns, status, None if alone else jury)
-        except MetricError as error:
-            error.best = self._concluded(ledger, judged, turns, Status.FAILED)
-            raise
+                heard = Judged(served, jury.tune(served.valid))
+                turn = heard.turn(ledger.problem, len(turns), ledger.calls, began)
+                judged.append(heard)
+                turns.append(turn)
+                if watch is not None and watch(turn):
+                    return Status.STOPPED
+            return Status.JUDGED
+
+        with keeping(lambda cut: best(cut) if turns else None):
+            try:
+                status = hear()
+            except BudgetSpent:
+                status = Status.BUDGET
+            if not judged:
+                most = ledger.max_calls
+                raise ValueError(f"max_metric_calls must allow one candidate; got {most}.")
+            if status is not Status.BUDGET and flat(judged):
+                return best(Status.FLAT)
+            running = jury.heard(judged) if isinstance(jury, CallingJury) else judged
+            if ledger.left < jury.price or not running or not running[0].tuned.replicates.size:
+                return best(status)
+            return self._averaged(ledger, judged, running, turns, status, jury)
 
     def _jury(self, ledger: Ledger, rng: np.random.Generator) -> Jury:
         bound = ledger.problem.judge
@@ -181,32 +186,43 @@ class AutoByQuery:
                 for blend in ranked(judged, family)[: JOINED if family == LINEAR else JOINED_TREES]:
                     yield blend.with_judges
 
-    def _concluded(
+    def _single(
+        self, ledger: Ledger, judged: list[Judged], turns: list[Turn], status: Status
+    ) -> Solution:
+        """Return the candidate of the lowest cost; the metric is not asked."""
+        best = int(np.argmin([j.tuned.cost for j in judged]))
+        share = np.eye(len(judged))[best]
+        settings: dict[str, object] = {"candidates": ballot(judged, share), "trust": 0.0}
+        worth = shared_worth(ledger.problem, judged, share)
+        only, calls = summed([(judged[best], 1.0)]), ledger.calls
+        return Solution(turns[best], status, tuple(turns), calls, settings, worth, scorer=only)
+
+    def _averaged(
         self,
         ledger: Ledger,
         judged: list[Judged],
+        running: list[Judged],
         turns: list[Turn],
         status: Status,
-        jury: Jury | None = None,
+        jury: Jury,
     ) -> Solution:
-        """Average, and say what each surrogate was worth; without a jury, the best."""
+        """Average those that run, and say what each surrogate was worth."""
         problem = ledger.problem
-        best = int(np.argmin([j.tuned.cost for j in judged]))
-        share = np.eye(len(judged))[best]
-        if jury is not None and self.averaged and judged[0].tuned.replicates.size:
-            share = self._shares(ledger, judged, jury)
-        worth = shared_worth(problem, judged, share)
-        settings: dict[str, object] = {"candidates": ballot(judged, share), "trust": 0.0}
-        if jury is None:
-            only = summed([(judged[best], 1.0)])
-            calls = ledger.calls
-            return Solution(turns[best], status, tuple(turns), calls, settings, worth, scorer=only)
-        mean = mean_of(judged, share, problem.valid)
+        share = self._shares(ledger, running, jury)
+        mean = mean_of(running, share, problem.valid)
         verdict = jury.judge(mean.valid)
         here = probe(problem, mean, 0.0, verdict.cost)
         last = Turn(len(turns), 0, here, here.profile, calls=ledger.calls)
-        settings["error"] = float(verdict.replicates.std())
-        settings.update(**measured(judged, verdict), **by_family(judged, share))
+        counts = {id(one.candidate): w for one, w in zip(running, share, strict=True)}
+        everyone = np.array([counts.get(id(one.candidate), 0.0) for one in judged])
+        settings: dict[str, object] = {
+            "candidates": ballot(judged, everyone),
+            "trust": 0.0,
+            "error": float(verdict.replicates.std()),
+            **measured(running, verdict),
+            **by_family(running, share),
+        }
+        worth = shared_worth(problem, running, share)
         every = (*turns, last)
         return Solution(last, status, every, ledger.calls, settings, worth, scorer=mean.scorer)
 
@@ -218,6 +234,9 @@ class AutoByQuery:
         valid = ledger.problem.valid
         of = [blend_of(one).family for one in judged]
         names = list(dict.fromkeys(of))
+        if not self.averaged:
+            best = int(np.argmin([j.tuned.cost for j in judged]))
+            return np.asarray(np.eye(len(judged))[best])
         if len(names) < 2 or ledger.left < (len(names) + 1) * jury.price:
             return agreeing_shares(judged, valid)
         places = [np.flatnonzero([own == name for own in of]) for name in names]

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anymetric.auto.calling import CallingJury
-from anymetric.auto.choice import affordable
+from anymetric.auto.choice import CALLS, affordable
 from anymetric.auto.jury import Judgement, replicate_weights
 from anymetric.blocks import Queries
 from anymetric.ledger import Ledger
@@ -62,9 +62,10 @@ class QueryJury:
 
 def calling_jury(ledger: Ledger, rng: np.random.Generator) -> CallingJury:
     """Return a jury for any other metric: its replicates are whole queries drawn anew."""
-    _, count = affordable(ledger.max_calls)
+    thresholds, count = affordable(ledger.max_calls)
     drawn = [redrawn(ledger.problem, rng) for _ in range(count)]
-    return CallingJury(ledger, [pair for pair in drawn if pair is not None])
+    brief = (thresholds, count) != CALLS
+    return CallingJury(ledger, [pair for pair in drawn if pair is not None], thresholds, brief)
 
 
 def redrawn(

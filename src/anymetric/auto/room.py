@@ -67,10 +67,11 @@ class Room:
         began = time.perf_counter()
         if isinstance(recipe, Recipe):
             recipe = self.cooked(recipe)
-        self.judged.append(Judged(recipe, self.jury.tune(recipe.valid)))
-        number, calls = len(self.turns), self.ledger.calls
-        self.turns.append(self.judged[-1].turn(self.problem, number, calls, began))
-        return self.turns[-1]
+        judged = Judged(recipe, self.jury.tune(recipe.valid))
+        turn = judged.turn(self.problem, len(self.turns), self.ledger.calls, began)
+        self.judged.append(judged)
+        self.turns.append(turn)
+        return turn
 
     def cooked(self, recipe: Recipe) -> Candidate:
         """Train a recipe by its family, a linear one from the nearest candidate so far."""

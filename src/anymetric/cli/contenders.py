@@ -105,8 +105,11 @@ def fit_ours(setting: Setting, train: Rows, valid: Rows | None, course: Course, 
         max_metric_calls=setting.budget,
         random_state=setting.seed,
     )
-    fitted(model, train, valid, setting.target)
-    return model.set_params(method=setting.method)
+    try:
+        fitted(model, train, valid, setting.target)
+    finally:  # cut short it may have a model too
+        model.set_params(method=setting.method)
+    return model
 
 
 def _method(setting: Setting, kind: Any) -> Any:
@@ -137,8 +140,9 @@ def fitted(model: Any, train: Rows, valid: Rows | None, target: Target) -> float
             model.fit(train.X, train.y)
     except (ValueError, MetricError) as error:
         raise UserError(str(error)) from error
-    if target.labels is not None and not target.many:
-        model.classes_ = np.array(target.labels)
+    finally:
+        if target.labels is not None and not target.many:
+            model.classes_ = np.array(target.labels)
     return time.perf_counter() - began
 
 

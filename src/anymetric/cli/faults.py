@@ -42,8 +42,8 @@ class Stopped(Exception):  # noqa: N818 - no error: the user asked for it
 
     Examples
     --------
-    >>> str(Stopped("Stopped while judging; the model is kept."))
-    'Stopped while judging; the model is kept.'
+    >>> str(Stopped("Stopped in judging; the model is kept."))
+    'Stopped in judging; the model is kept.'
     """
 
 

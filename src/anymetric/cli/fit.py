@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
@@ -19,7 +22,7 @@ from anymetric.cli.runs import check_free, run_folder, run_name
 from anymetric.cli.tables import check_out, whole
 from anymetric.cli.targets import Target, Task, read_target
 from anymetric.cli.voice import Voice, measured, number
-from anymetric.metrics import MacroByGroup, Metric
+from anymetric.metrics import MacroByGroup, Metric, MetricError
 from anymetric.report import Run, gather, page
 from anymetric.report.words import headline
 
@@ -61,24 +64,23 @@ class Fit:
         with heard(voice):
             steps, train, valid, test = division.vectors(self.seed, setting.target)
             check_judged(setting.metric, test, setting.target, division.words)
-            models, seconds = contest(setting, train, valid, voice)
-            model = TableModel(
-                steps,
-                models[OURS],
-                list(division.train.X.columns),
-                self.roles,
-                setting.target,
-                self.metric,
-                self.greater,
-            )
-            beyond = "; the metric is called for its errors too, beyond any --budget"
-            voice.note(
-                f"Judging all methods on {division.words}{beyond if setting.called else ''} ..."
-            )
-            try:
+            columns = list(division.train.X.columns)
+
+            def whole_model(ours: Any) -> TableModel:
+                asked = self.roles, setting.target, self.metric, self.greater
+                return TableModel(steps, ours, columns, *asked)
+
+            with self._keeping(folder, whole_model) as trained:
+                ours, took = train_ours(setting, train, valid, voice)
+                trained.append(ours)
+                models, seconds = train_rivals(setting, ours, train, valid, voice)
+                models, seconds = {OURS: ours, **models}, {OURS: took, **seconds}
+                beyond = "; the metric is called for its errors too, beyond any --budget"
+                voice.note(
+                    f"Judging all methods on {division.words}{beyond if setting.called else ''} ..."
+                )
+                model = whole_model(ours)
                 run = self._gather(model, models, test, division, seconds)
-            except KeyboardInterrupt as error:
-                raise self._stopped(model, folder) from error
         with run_folder(folder) as scratch:
             self._write(scratch, model, run, division, test)
         return self._tell(voice, run, folder, division, setting)
@@ -92,11 +94,25 @@ class Fit:
                     "test, and judge by turns."
                 )
 
-    def _stopped(self, model: TableModel, folder: Path) -> Stopped:
-        """Keep a model that was trained and not yet judged; return what to say."""
-        with run_folder(folder) as scratch:
-            self._write_model(scratch, model)
-        return Stopped(f"Stopped while judging; the model is kept: {folder / 'model.skops'}")
+    @contextmanager
+    def _keeping(
+        self, folder: Path, whole_model: Callable[[Any], TableModel]
+    ) -> Iterator[list[Any]]:
+        """Keep what was trained, or the best so far, where the user or a metric ends the work."""
+        trained: list[Any] = []
+        try:
+            yield trained
+        except (UserError, MetricError, KeyboardInterrupt) as cut:
+            ours = trained[0] if trained else best_before(cut)
+            if ours is None:
+                raise
+            with run_folder(folder) as scratch:
+                self._write_model(scratch, whole_model(ours))
+            what = "the model" if trained else "the best model so far"
+            kept = f"{what} is kept: {folder / 'model.skops'}"
+            if isinstance(cut, KeyboardInterrupt):
+                raise Stopped(f"Stopped in {'judging' if trained else 'training'}; {kept}") from cut
+            raise UserError(f"{cut}\n{kept[:1].upper()}{kept[1:]}") from cut
 
     def read(self, voice: Voice) -> tuple[Setting, Division]:
         """Read the files; return what is asked of every method, and the rows."""
@@ -257,18 +273,38 @@ def lines(run: Run) -> list[list[str]]:
     ]
 
 
-def contest(
+def best_before(cut: BaseException) -> Any | None:
+    """Return the model that was the best when training was cut short; None if none was judged.
+
+    Examples
+    --------
+    >>> best_before(KeyboardInterrupt()) is None
+    True
+    """
+    ours = getattr(cut.__cause__ if isinstance(cut, UserError) else cut, "best", None)
+    return ours if ours is not None and math.isfinite(ours.cost_) else None
+
+
+def train_ours(
     setting: Setting, train: Rows, valid: Rows | None, voice: Voice
-) -> tuple[dict[str, Any], dict[str, float]]:
-    """Fit ours and the short list of rivals; return the models and their seconds."""
+) -> tuple[Any, float]:
+    """Fit our own method; return the model and its seconds."""
     course, began = Course(OURS), time.perf_counter()
     with told(voice, course) as tell:
         ours = fit_ours(setting, train, valid, course, tell)
-    models, seconds = {OURS: ours}, {OURS: time.perf_counter() - began}
+    seconds = time.perf_counter() - began
     voice.note(
         f"{OURS}: {len(ours.history_)} turns, {ours.n_metric_calls_} metric calls, "
-        f"{seconds[OURS]:.1f} s. {ours.validation_}"
+        f"{seconds:.1f} s. {ours.validation_}"
     )
+    return ours, seconds
+
+
+def train_rivals(
+    setting: Setting, ours: Any, train: Rows, valid: Rows | None, voice: Voice
+) -> tuple[dict[str, Any], dict[str, float]]:
+    """Fit the short list of rivals; return the models and their seconds."""
+    models, seconds = dict[str, Any](), dict[str, float]()
     makers = rivals(setting, groups=train.groups is not None, valid=valid is not None, short=True)
     for name, make in makers.items():
         models[name] = make(allowance(setting, ours))

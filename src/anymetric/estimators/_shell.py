@@ -43,7 +43,7 @@ from anymetric.models.ensemble import single_linear
 from anymetric.models.tables import Plain
 from anymetric.problem import Problem
 from anymetric.projections import LBFGS, Adagrad, GaussNewton
-from anymetric.solution import Solution, Status, Turn
+from anymetric.solution import Interrupted, Solution, Status, Turn
 from anymetric.tuning import Tuned
 
 METHODS = {
@@ -170,6 +170,11 @@ class MetricEstimator(ShowsRun, TakesRows, CallbackSupportMixin, BaseEstimator):
         except MetricError as error:
             self._unpack(problem, error.best or self._unjudged(problem, error.call or 0))
             error.best = self
+            raise
+        except Interrupted as stop:
+            if stop.best is not None:
+                self._unpack(problem, stop.best)
+                stop.best = self
             raise
         self._unpack(problem, solution)
         return self

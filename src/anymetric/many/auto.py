@@ -25,11 +25,11 @@ from anymetric.many.recipes import ENDS, evened, many_recipes, rest_recipes, sou
 from anymetric.many.room import LINEAR, Heard, ManyRoom, average, shares, summed
 from anymetric.many.verdict import concluded, flat, single
 from anymetric.many.walk import slices, steps
-from anymetric.metrics import Classes, ConfusionMetric, LabelMetric, MetricError
+from anymetric.metrics import Classes, ConfusionMetric, LabelMetric
 from anymetric.models import Learner, Linear, Outputs
 from anymetric.models.tables import Plain
 from anymetric.problem import Problem
-from anymetric.solution import Solution, Status, Turn
+from anymetric.solution import Solution, Status, Turn, keeping
 
 Floats64 = NDArray[np.float64]
 Watcher = Callable[[Turn], bool | None]
@@ -110,11 +110,8 @@ class AutoMany:
     ) -> Solution:
         """Train, judge and average; `starts` are not needed and not read."""
         room = self._room(ledger, rng)
-        try:
+        with keeping(lambda cut: single(room, cut) if room.heard else None):
             return self._answer(room, self._hear(room, watch))
-        except MetricError as error:
-            error.best = single(room, Status.FAILED) if room.heard else None
-            raise
 
     def _hear(self, room: ManyRoom, watch: Watcher | None) -> Status:
         """Train and judge candidates until there are no more, or no calls, or the caller stops."""

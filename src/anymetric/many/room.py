@@ -78,12 +78,14 @@ class ManyRoom:
         began = time.perf_counter()
         near = nearest(recipe, [h.served for h in self.heard])
         served = self.kitchens[recipe.family].cook(recipe, self.trainers[recipe.family], near)
-        self.heard.append(Heard(served, self.jury.tune(served.valid)))
-        here = self.probe(served.model, self.heard[-1].told)
+        heard = Heard(served, self.jury.tune(served.valid))
+        here = self.probe(served.model, heard.told)
         seconds = time.perf_counter() - began
         number, calls = len(self.turns), self.ledger.calls
-        self.turns.append(Turn(number, 0, here, here.profile, calls=calls, seconds=seconds))
-        return self.turns[-1]
+        turn = Turn(number, 0, here, here.profile, calls=calls, seconds=seconds)
+        self.heard.append(heard)
+        self.turns.append(turn)
+        return turn
 
     def probe(self, model: Scorer, told: Told) -> Probe:
         """Return a candidate at its offsets as one look."""
