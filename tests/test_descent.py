@@ -1,4 +1,4 @@
-"""Algorithm 1 against sixty plain lines, Theorem 1 in action, and every way of stopping."""
+"""Algorithm 1 against sixty plain lines, Theorem 2 in action, and every way of stopping."""
 
 from itertools import pairwise
 
@@ -44,7 +44,7 @@ def test_the_fast_path_follows_the_plain_algorithm(data):
 
 
 def test_the_gradient_norm_falls_with_more_turns(data):
-    """Theorem 1: min_t |grad psi(l(theta_t))| falls with T when the estimates are good."""
+    """Theorem 2: min_t |grad psi(l(theta_t))| falls with T when the estimates are good."""
 
     def smallest_gradient(turns):
         ledger = known(data, lambda u: float(u @ u) / 4)

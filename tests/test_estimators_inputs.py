@@ -95,6 +95,15 @@ VALIDATION = {
         {"groups_val": np.where(GROUPS == "a", "a", "z")},
         r"groups_val has value\(s\) \['z'\] that groups never has; it has \['a', 'b'\]",
     ),
+    "short weights": ({"sample_weight_val": np.ones(N - 1)}, r"sample_weight_val: .*\(79,\)"),
+    "negative weight": (
+        {"sample_weight_val": spoiled(np.ones(N), 3, -1.0)},
+        "sample_weight_val: Negative values",
+    ),
+    "weights alone": (
+        {"X_val": None, "y_val": None, "groups_val": None, "sample_weight_val": np.ones(N)},
+        "sample_weight_val, groups_val or side_val was given without",
+    ),
     "short groups_val": ({"groups_val": GROUPS[1:]}, "groups_val must have one value"),
     "missing column": (
         {"side_val": {"amount": spoiled(np.ones(N), 0, np.nan)}},
@@ -256,3 +265,24 @@ def test_the_metric_is_not_asked_before_all_is_checked():
     estimator = clone(CLASSIFIER).set_params(metric=never, greater_is_better=True)
     call = {**GOOD, "side": {"amount": np.ones(N)}, "X_val": X, "y_val": Y}
     refused(estimator, call, "needs the column.s. amount")
+
+
+@pytest.mark.parametrize("estimator", EVERY, ids=lambda e: type(e).__name__)
+@pytest.mark.parametrize("method", [QUICK, "auto"], ids=["descent", "auto"])
+def test_weights_of_validation_rows_count(estimator, method):
+    weights = RNG.integers(0, 3, size=N).astype(float)
+    kept = weights > 0
+    few = {"X_val": X[kept], "y_val": Y[kept], "sample_weight_val": weights[kept]}
+    fitted, same, plain = (
+        clone(estimator).set_params(method=method).fit(X[:40], Y[:40], **judges)
+        for judges in (
+            {"X_val": X, "y_val": Y, "sample_weight_val": weights},
+            few,
+            {"X_val": X, "y_val": Y},
+        )
+    )
+    assert np.array_equal(fitted.coef_, same.coef_)
+    assert fitted.validation_score_ == same.validation_score_ != plain.validation_score_
+    if method == QUICK:
+        twice = np.repeat(np.arange(N), weights.astype(int))
+        assert fitted.validation_score_ == pytest.approx(fitted.score(X[twice], Y[twice]))

@@ -213,7 +213,7 @@ def test_the_error_grows_slowly_with_K():
         errors[K] = np.mean(squared)
     assert errors[2] < 1e-3
     assert errors[10] < 1e-2
-    # The bound of Lemma 3 grows like K^3 at the least; the measured error grows far less.
+    # The bound of Lemma 4 grows like K^3 at the least; the measured error grows far less.
     assert errors[10] / errors[2] < (10 / 2) ** 3
 
 

@@ -326,7 +326,8 @@ def test_the_page_says_what_is_missing(small, tmp_path):
     store.append(Row("table3", "adult_noise0", "logistic", 0, "any", 0.6, 0.4))
     text = page.write(tmp_path, FULL).read_text(encoding="utf-8")
     assert "<p>23 figures have no results yet.</p>" in text
-    assert f"No results yet: {EXPERIMENTS['table2'].words.title}" in text
+    assert f"No results yet: {EXPERIMENTS['table1'].words.title}" in text
+    assert EXPERIMENTS["table2"].words.title in text
 
 
 def test_one_seed_has_no_error_and_no_verdict():
@@ -366,7 +367,7 @@ def test_full_settings_are_the_papers():
     assert (descent.turns, descent.gradient.m, descent.projection.iterations) == (250, 1000, 100)
     assert descent.projection.step == 1.0
     assert (method.steps, method.sigmas) == ((0.05, 0.1), (0.1,))
-    assert {experiment.seeds for experiment in EXPERIMENTS.values()} == {5, 10}
+    assert {experiment.seeds for experiment in EXPERIMENTS.values()} == {1, 5, 10}
 
 
 def test_a_screened_grid_takes_its_winner_to_full_length():
@@ -437,3 +438,23 @@ def test_the_figure_multiplies_data_sets_levels_and_methods():
 def test_tables_of_different_code_say_so():
     rows = [Row("k", "K=2", "sigma=0.01", s, "any", versions=f"code {s}") for s in range(2)]
     assert tables.made_with(rows) == ["1 rows made with code 0.", "1 rows made with code 1."]
+
+
+def test_a_page_shows_the_scale_of_its_rows_and_a_quick_run_has_a_folder_of_its_own(
+    tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    store = cells.store_of(tmp_path / "results", "table2")
+    store.append(Row("table2", "simulated", "proposed", 0, "screened", 0.6, 0.4))
+    store.append(Row("table2", "simulated", "post_shift", 0, "any", 0.6, 0.4))
+    assert run.scale_of(run.parser().parse_args(["--page"])).name == "screened"
+    assert run.main(["--quick", "--only", "table2", "--methods", "post_shift"]) == 0
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["results", "results-quick"]
+
+
+def test_table_1_counts_rows_and_features():
+    found = {
+        method: cells.measure(Entry("", "", "table1", "compas_noise0", method).cell(0, TINY), TINY)
+        for method in ("rows", "features")
+    }
+    assert {method: row.value for method, row in found.items()} == {"rows": 6172, "features": 31}

@@ -557,3 +557,31 @@ def test_queries_of_the_judging_rows_must_be_given_too():
         MetricRanker("map").fit(X, y, query=query, X_val=X, y_val=y)
     with pytest.raises(ValueError, match="needs the column"):
         MetricRanker("map").fit(X, y)
+
+
+@pytest.mark.parametrize("queries", [True, False])
+def test_a_function_of_the_users_gets_y_as_it_is(queries):
+    rng = np.random.default_rng(0)
+    X, query = rng.normal(size=(120, 2)), np.repeat(np.arange(12), 10)
+    y = np.clip(np.round(X[:, 0] + rng.normal(size=120)), 0, 3).astype(int)
+    seen = set()
+
+    def mean_grade_score(y_true, y_score):
+        assert y_true.dtype == y.dtype
+        seen.update(y_true.tolist())
+        return float(np.mean(y_true[np.argsort(-y_score)[:20]]))
+
+    told = {"query": query} if queries else {}
+    ranker = MetricRanker(mean_grade_score, max_metric_calls=60, random_state=0).fit(X, y, **told)
+    assert seen == {0, 1, 2, 3}
+    expected = mean_grade_score(y, ranker.predict(X))
+    assert ranker.score(X, y, **told) == pytest.approx(expected)
+    assert scorer(mean_grade_score)(ranker, X, y) == pytest.approx(expected)
+
+
+def test_rankings_have_the_grid_of_the_appendix():
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    ranker = MetricRanker("prbep", method="paper", max_metric_calls=3).fit(X, X[:, 0] > 0)
+    assert {(p["step"], p["sigma"]) for p in ranker.settings_["grid"]} == {
+        (step, 1.5) for step in (0.001, 0.005, 0.01)
+    }

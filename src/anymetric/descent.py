@@ -121,7 +121,7 @@ class Descent:
             estimate = self.gradient.estimate(ledger, last.here, rng)
         length = float(np.linalg.norm(estimate.gradient)) if self.normalised else 1.0
         target = last.point - eta * estimate.gradient / (length or 1.0)
-        # Theorem 1 sets eta = 1 / beta^2 and asks for the accuracy 1 / (beta^2 T).
+        # Theorem 2 sets eta = 1 / beta^2 and asks for the accuracy 1 / (beta^2 T).
         projection = self.projection.project(
             ledger.problem,
             target,

@@ -13,9 +13,8 @@ from sklearn.utils._param_validation import Interval
 from anymetric.baselines._trials import Trials
 from anymetric.estimators import MetricClassifier
 from anymetric.ledger import BudgetSpent
-from anymetric.metrics import MetricError
 from anymetric.problem import Problem
-from anymetric.solution import Solution, Status
+from anymetric.solution import Solution, Status, keeping
 
 # What scikit-learn checks such parameters for.
 POSITIVE = Interval(numbers.Real, 0.0, None, closed="neither")
@@ -40,13 +39,11 @@ class Baseline:
 
     def _run(self, problem: Problem, rng: np.random.Generator) -> Solution:
         trials = Trials(problem, self.max_metric_calls)
-        try:
-            return trials.solution(self._try(trials, rng))
-        except BudgetSpent:
-            return trials.solution(Status.BUDGET)
-        except MetricError as error:
-            error.best = trials.solution(Status.FAILED) if trials.turns else None
-            raise
+        with keeping(lambda cut: trials.solution(cut) if trials.turns else None):
+            try:
+                return trials.solution(self._try(trials, rng))
+            except BudgetSpent:
+                return trials.solution(Status.BUDGET)
 
     def _unpack(self, problem: Problem, solution: Solution) -> None:
         weights, offset = problem.model.raw(solution.theta)  # type: ignore[attr-defined]

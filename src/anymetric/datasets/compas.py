@@ -34,8 +34,8 @@ def load_compas() -> Dataset:
     Kept are rows screened within 30 days of the arrest, with a known outcome, a charge that is
     no mere traffic offence and a score. ``days_b_screening_arrest`` stays a number; charge
     degree, race, score text and sex are one-hot; age falls into buckets; decile score and prior
-    counts are thermometers (above each cut or not). The paper's 4,073 rows are the larger side
-    of a 66/34 split of these.
+    counts are thermometers (above each cut or not). The paper's 4,073 rows are about two
+    thirds of these, as the larger side of a 66/34 split would be.
 
     Returns
     -------

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from anymetric import starts
 from anymetric.auto.blends import Blend
 from anymetric.auto.kitchens import QueryKitchen
 from anymetric.blocks import Queries
 from anymetric.estimators._columns import checked, items
+from anymetric.estimators._rows import as_target
 from anymetric.metrics import as_metric, by_query
+from anymetric.metrics.functions import graded
 
 # Ridge of the models to start from, in units of one row.
 STRENGTH = 30.0
@@ -33,6 +36,7 @@ class TakesQueries:
         source=None,
         X_val=None,
         y_val=None,
+        sample_weight_val=None,
         groups_val=None,
         query_val=None,
         side_val=None,
@@ -46,8 +50,10 @@ class TakesQueries:
             Relevance: grades, or relevant and not.
         query : array-like of shape (n,), optional
             Which query each row belongs to; rows of a query need not be neighbours.
-        sample_weight, groups, side, source, X_val, y_val, groups_val, side_val : optional
+        sample_weight, groups, side, source : optional
             As in `MetricClassifier`. A query weighs as much as its rows do on average.
+        X_val, y_val, sample_weight_val, groups_val, side_val : optional
+            As in `MetricClassifier`.
         query_val : array-like, optional
             The queries of the rows that judge: other ones than those that train, whatever their
             names. Without X_val, whole queries judge by turns or are held out.
@@ -70,6 +76,7 @@ class TakesQueries:
             source=source,
             X_val=X_val,
             y_val=y_val,
+            sample_weight_val=sample_weight_val,
             groups_val=groups_val,
             side_val=with_query(side_val, query_val, X_val, "_val"),
         )
@@ -88,10 +95,11 @@ class TakesQueries:
         -------
         float
         """
-        side = with_relevance(with_query(side, query, X), y)
+        check_is_fitted(self)
+        side = self._with_relevance(with_query(side, query, X), y)
         return super().score(X, y, sample_weight, groups=groups, side=side)
 
-    def diagnose(self, X, y, *, groups=None, query=None, side=None):
+    def diagnose(self, X, y, *, sample_weight=None, groups=None, query=None, side=None):
         """Say how well the surrogates explain the metric, whether training paid, what to do.
 
         Parameters
@@ -99,7 +107,7 @@ class TakesQueries:
         X : array-like of shape (n, d)
             Rows to probe on: validation rows, or any the model has not seen.
         y : array-like of shape (n,)
-        groups, query, side : optional
+        sample_weight, groups, query, side : optional
             As in `fit`.
 
         Returns
@@ -107,18 +115,23 @@ class TakesQueries:
         Diagnosis
             Print it.
         """
-        side = with_relevance(with_query(side, query, X), y)
-        return super().diagnose(X, y, groups=groups, side=side)
+        check_is_fitted(self)
+        side = self._with_relevance(with_query(side, query, X), y)
+        return super().diagnose(X, y, sample_weight=sample_weight, groups=groups, side=side)
 
     def _given(self, X, y, sample_weight, side, **named):
-        side = with_relevance(side, y)
         if has_query(side) and isinstance(self.metric, str):
             self.metric_ = by_query(as_metric(self.metric))
-        return super()._given(X, y, sample_weight, side, **named)
+        if "relevance" not in dict(items(side, "side")):
+            self.metric_ = graded(self.metric_, as_target(y).dtype)
+        return super()._given(X, y, sample_weight, self._with_relevance(side, y), **named)
 
-    def _given_valid(self, X_val, y_val, side_val, groups_val, train):
-        side = with_relevance(side_val, y_val)
-        return super()._given_valid(X_val, y_val, side, groups_val, train)
+    def _with_relevance(self, side, y):
+        return with_relevance(side, y, always="relevance" in self.metric_.needs)
+
+    def _given_valid(self, X_val, y_val, sample_weight_val, side_val, groups_val, train):
+        side = self._with_relevance(side_val, y_val)
+        return super()._given_valid(X_val, y_val, sample_weight_val, side, groups_val, train)
 
     def _by_turns(self, data):
         if "query" not in data.side:
@@ -168,7 +181,7 @@ def with_query(side, query, X, suffix=""):
     return {**columns, "query": checked(query, f"query{suffix}", n)}
 
 
-def with_relevance(side, y):
+def with_relevance(side, y, always=False):
     """Return the side columns with y as relevance, where there are queries and y is numbers.
 
     Examples
@@ -176,7 +189,7 @@ def with_relevance(side, y):
     >>> with_relevance({"query": [1, 1]}, [0, 2])["relevance"].tolist()
     [0.0, 2.0]
     """
-    if not has_query(side):
+    if y is None or not (always or has_query(side)):
         return side
     columns = dict(items(side, "side"))
     try:

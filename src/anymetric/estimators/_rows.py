@@ -42,13 +42,7 @@ class TakesRows:
         )
         y = self._encode(y)
         columns = side_columns(X, side, **named)
-        weights = _check_sample_weight(
-            sample_weight,
-            X,
-            dtype=np.float64,
-            ensure_non_negative=True,
-            allow_all_zero_weights=False,
-        )
+        weights = checked_weights(sample_weight, X)
         data = Data(as_matrix(X), y, weights, columns)
         kept = np.flatnonzero(weights > 0)
         self._given_rows = len(data), kept
@@ -56,7 +50,7 @@ class TakesRows:
         self._check_target(data)
         return data
 
-    def _given_valid(self, X_val, y_val, side_val, groups_val, train):
+    def _given_valid(self, X_val, y_val, sample_weight_val, side_val, groups_val, train):
         """Check the validation rows against the training rows."""
         if X_val is None or y_val is None:
             given, absent = ("y_val", "X_val") if X_val is None else ("X_val", "y_val")
@@ -75,8 +69,12 @@ class TakesRows:
             y = self._encode_valid(y)
         columns = side_columns(X, side_val, "_val", groups=groups_val)
         check_known(train.side, columns)
-        self.validation_ = f"{len(y)} validation rows were given."
-        return Data(as_matrix(X), y, None, columns)
+        with telling("sample_weight_val"):
+            weights = checked_weights(sample_weight_val, X)
+        kept = np.flatnonzero(weights > 0)
+        self.validation_ = f"{len(kept)} validation rows were given."
+        data = Data(as_matrix(X), y, weights, columns)
+        return data if len(kept) == len(data) else data.take(kept)
 
     def _several(self, y):
         """Return whether y is a table, with a column for each of several targets."""
@@ -119,6 +117,23 @@ class TakesRows:
             return data, data
         self._given_rows = self._given_rows[0], self._given_rows[1][train]
         return data.take(train), data.take(judge)
+
+
+def checked_weights(sample_weight, X):
+    """Return a weight for each row, none below zero and not all zero; ones if there are none.
+
+    Examples
+    --------
+    >>> checked_weights(None, np.zeros((2, 1))).tolist()
+    [1.0, 1.0]
+    """
+    return _check_sample_weight(
+        sample_weight,
+        X,
+        dtype=np.float64,
+        ensure_non_negative=True,
+        allow_all_zero_weights=False,
+    )
 
 
 @contextmanager

@@ -13,10 +13,11 @@ from sklearn.metrics._scorer import _BaseScorer
 from sklearn.utils.validation import _check_sample_weight, check_consistent_length
 
 from anymetric.errors import MetricWarning
-from anymetric.estimators._columns import side_columns
+from anymetric.estimators._columns import items, side_columns
 from anymetric.estimators._queries import with_query, with_relevance
 from anymetric.estimators._rows import as_target
 from anymetric.metrics import Classes, as_metric, meant
+from anymetric.metrics.functions import graded
 
 
 def scorer(metric, *, greater_is_better=None) -> MetricScorer:
@@ -65,15 +66,19 @@ class MetricScorer(_BaseScorer):
         *,
         labels=None,
         grades=None,
+        ranker=False,
         X=None,
     ):
         """Return the metric of scores and coded targets; with queries, of their grades too."""
-        if query is not None:
-            side = with_relevance(with_query(side, query, y_true), grades)
+        metric = meant(self.metric, labels) if isinstance(labels, Classes) else self.metric
+        if ranker and "relevance" not in dict(items(side, "side")):
+            metric = graded(metric, grades.dtype)
+        if query is not None or ranker:
+            side = with_query(side, query, y_true)
+            side = with_relevance(side, grades, always="relevance" in metric.needs)
         columns = side_columns(y_true[:, np.newaxis], side, groups=groups)
         if sample_weight is not None:
             sample_weight = _check_sample_weight(sample_weight, y_true, ensure_non_negative=True)
-        metric = meant(self.metric, labels) if isinstance(labels, Classes) else self.metric
         bound = metric.bind(y_true, weights=sample_weight, side=columns, labels=labels, X=X)
         return float(bound.values(y_score))
 
@@ -86,6 +91,7 @@ class MetricScorer(_BaseScorer):
         metric = self.metric if many is None else meant(self.metric, many)
         scores = scores_of(estimator, X, many, given.get("groups"), metric.decides)
         rows = X if self.metric.reads_features else None
+        given |= {"ranker": not (is_classifier(estimator) or is_regressor(estimator))}
         return self._sign * self.value(y, scores, **given, labels=labels, grades=y_true, X=rows)
 
 

@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, _fit_context
 from sklearn.callback import CallbackSupportMixin
 from sklearn.utils import check_consistent_length, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import threadpool_limits
 
 from anymetric import starts
@@ -31,7 +31,14 @@ from anymetric.estimators._learned import (
 )
 from anymetric.estimators._notebook import ShowsRun
 from anymetric.estimators._progress import Progress
-from anymetric.estimators._rows import FLOATS, TakesRows, as_matrix, as_target, telling
+from anymetric.estimators._rows import (
+    FLOATS,
+    TakesRows,
+    as_matrix,
+    as_target,
+    checked_weights,
+    telling,
+)
 from anymetric.estimators._scorer import warn_if_maximised
 from anymetric.estimators._units import unit_of
 from anymetric.gradients import LinearInterpolation, Subspace
@@ -44,7 +51,7 @@ from anymetric.models.tables import Plain
 from anymetric.problem import Problem
 from anymetric.projections import LBFGS, Adagrad, GaussNewton
 from anymetric.solution import Interrupted, Solution, Status, Turn
-from anymetric.tuning import Tuned
+from anymetric.tuning import FMEASURE_SIGMAS, FMEASURE_STEPS, Tuned
 
 METHODS = {
     "auto": lambda n_jobs: Auto(),
@@ -81,6 +88,9 @@ class MetricEstimator(ShowsRun, TakesRows, CallbackSupportMixin, BaseEstimator):
         "verbose": ["verbose"],
         "random_state": ["random_state"],
     }
+
+    # The appendix has a grid of its own for rankings.
+    _paper_grid = FMEASURE_STEPS, FMEASURE_SIGMAS
 
     def __init__(
         self,
@@ -129,6 +139,7 @@ class MetricEstimator(ShowsRun, TakesRows, CallbackSupportMixin, BaseEstimator):
         source=None,
         X_val=None,
         y_val=None,
+        sample_weight_val=None,
         groups_val=None,
         side_val=None,
     ):
@@ -144,7 +155,7 @@ class MetricEstimator(ShowsRun, TakesRows, CallbackSupportMixin, BaseEstimator):
         side : dict of columns or data frame, optional
             Further columns that the metric takes by name. In a search, a data frame: it can be
             split.
-        X_val, y_val, groups_val, side_val : optional
+        X_val, y_val, sample_weight_val, groups_val, side_val : optional
             The rows that judge. Without them the rows judge by turns, each a model that it did
             not train (``method="auto"``), or some are held out, evenly from each class;
             `validation_` says which.
@@ -157,13 +168,15 @@ class MetricEstimator(ShowsRun, TakesRows, CallbackSupportMixin, BaseEstimator):
         self.metric_ = as_metric(self.metric, greater_is_better=self.greater_is_better)
         given = self._given(X, y, sample_weight, side, groups=groups, source=source)
         if X_val is None and y_val is None:
-            if groups_val is not None or side_val is not None:
-                raise ValueError("groups_val or side_val was given without X_val and y_val.")
+            if any(one is not None for one in (sample_weight_val, groups_val, side_val)):
+                raise ValueError(
+                    "sample_weight_val, groups_val or side_val was given without X_val and y_val."
+                )
             by_turns = getattr(self._method(), "cross_fits", False)
             train, valid = self._by_turns(given) if by_turns else self._held_out(given, rng)
         else:
             train = given
-            valid = self._given_valid(X_val, y_val, side_val, groups_val, given)
+            valid = self._given_valid(X_val, y_val, sample_weight_val, side_val, groups_val, given)
         problem = self._problem(self.metric_, train, valid)
         try:
             solution = self._run(problem, rng)
@@ -253,6 +266,9 @@ class MetricEstimator(ShowsRun, TakesRows, CallbackSupportMixin, BaseEstimator):
                     f"got {self.method!r}."
                 )
             method = METHODS[self.method](self.n_jobs)
+            if isinstance(method, Tuned):
+                steps, sigmas = self._paper_grid
+                method = replace(method, steps=steps, sigmas=sigmas)
             if isinstance(method, Auto):
                 return self._over_families(replace(method, use_validation=self.use_validation))
             return descent_over(families(getattr(self, "model", LINEAR))[0], method, self.method)
@@ -391,19 +407,16 @@ class MetricEstimator(ShowsRun, TakesRows, CallbackSupportMixin, BaseEstimator):
         warn_if_maximised(self.metric_)
         check_consistent_length(X, y)
         columns = side_columns(scores, side, groups=groups)
-        weights = None
-        if sample_weight is not None:
-            weights = _check_sample_weight(sample_weight, scores, ensure_non_negative=True)
         bound = self.metric_.bind(
             self._encode_valid(as_target(y)),
-            weights=weights,
+            weights=None if sample_weight is None else checked_weights(sample_weight, scores),
             side=columns,
             labels=self._labels(),
             X=as_matrix(self._checked(X)),
         )
         return float(bound.values(scores))
 
-    def diagnose(self, X, y, *, groups=None, side=None):
+    def diagnose(self, X, y, *, sample_weight=None, groups=None, side=None):
         """Say how well the surrogates explain the metric, whether training paid, what to do.
 
         Parameters
@@ -411,7 +424,7 @@ class MetricEstimator(ShowsRun, TakesRows, CallbackSupportMixin, BaseEstimator):
         X : array-like of shape (n, d)
             Rows to probe on: validation rows, or any the model has not seen.
         y : array-like of shape (n,)
-        groups, side : optional
+        sample_weight, groups, side : optional
             As in `fit`.
 
         Returns
@@ -422,7 +435,7 @@ class MetricEstimator(ShowsRun, TakesRows, CallbackSupportMixin, BaseEstimator):
         X = self._checked(X)
         y = self._encode_valid(as_target(y))
         columns = side_columns(X, side, groups=groups)
-        data = Data(as_matrix(X), y, None, columns)
+        data = Data(as_matrix(X), y, checked_weights(sample_weight, X), columns)
         problem = self._problem(self.metric_, data, data)
         if hasattr(self, "model_"):
             return self._diagnose_scores(problem, X)

@@ -9,6 +9,7 @@ from anymetric.estimators._defaults import default_by_query, default_ranking
 from anymetric.estimators._queries import TakesQueries, starts_by_query
 from anymetric.estimators._rows import real
 from anymetric.estimators._shell import MetricEstimator
+from anymetric.tuning import RANKING_SIGMAS, RANKING_STEPS
 
 
 class MetricRanker(TakesQueries, MetricEstimator):
@@ -16,7 +17,7 @@ class MetricRanker(TakesQueries, MetricEstimator):
 
     All rows are ranked together, or with ``query`` those of each query by themselves. A row is
     relevant if its y is above the smallest value of y; metrics and surrogates by query read
-    grades of relevance too.
+    grades of relevance too, and a function of yours gets y as it is.
 
     Parameters
     ----------
@@ -42,7 +43,7 @@ validation_fraction, max_metric_calls, n_jobs, verbose, random_state
     model_ : Scorer
         The model itself, if `model` is not linear.
     weights_, surrogates_, row_shares_, history_, status_, cost_, validation_score_, \
-validation_, n_metric_calls_
+validation_, settings_, n_metric_calls_
         As in `MetricClassifier`.
 
     Examples
@@ -96,6 +97,8 @@ validation_, n_metric_calls_
             verbose=verbose,
             random_state=random_state,
         )
+
+    _paper_grid = RANKING_STEPS, RANKING_SIGMAS
 
     def predict(self, X) -> np.ndarray:
         """Return the scores: rows to be put first have the highest.

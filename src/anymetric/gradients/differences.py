@@ -94,9 +94,11 @@ class TwoStep:
     sigma : float
         sigma_1, the smoothing.
     sigma2 : float, optional
-        The difference; by default ``sqrt(sigma_1 / (K^1.5 L))`` (Lemma 5).
+        The difference; by default ``sqrt(sigma_1 / (K^1.5 L))`` (Lemma 11).
     lipschitz : float
         L in that default.
+    intercept : bool
+        Take the mean difference of all pairs off each.
     nonnegative, truncation, coordinates, batch
         As in `FiniteDifferences`; `coordinates` restrict the second perturbation.
 

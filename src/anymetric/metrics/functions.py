@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from operator import attrgetter
 from typing import Any
@@ -17,6 +17,7 @@ from anymetric.data import Columns
 from anymetric.metrics.base import BoundMetric, Metric
 from anymetric.metrics.calls import BoundCalls
 from anymetric.metrics.classes import Classes
+from anymetric.metrics.ranked import RELEVANCE
 from anymetric.metrics.rows import Rows
 from anymetric.metrics.signatures import (
     READINGS,
@@ -206,6 +207,38 @@ def metric(
         on = on or reading(second)
         needs = required if needs is None else needs
     return FunctionMetric(function, greater_is_better, on, tuple(needs), takes, called, ceiling)
+
+
+@dataclass(frozen=True)
+class Graded:
+    """A function of an order, given the rows' grades in the place of relevant or not.
+
+    Examples
+    --------
+    >>> Graded(lambda y_true, y_score: y_true.max(), "int64")(None, None, np.array([0.0, 3.0]))
+    np.int64(3)
+    """
+
+    function: Callable[..., Any]
+    dtype: Any
+
+    def __call__(self, y_true: Any, second: Any, relevance: Any, **columns: Any) -> Any:
+        """Call the function with the grades."""
+        return self.function(relevance.astype(self.dtype), second, **columns)
+
+
+def graded(metric: Metric, dtype: Any) -> Metric:
+    """Return a function's metric as one that is given grades of relevance; others as they are.
+
+    Examples
+    --------
+    >>> graded(metric(lambda y_true, y_score: 1.0, greater_is_better=True), "int64").needs
+    ('relevance',)
+    """
+    if not isinstance(metric, FunctionMetric) or RELEVANCE in (*metric.asks, *metric.takes):
+        return metric
+    function = Graded(metric.function, dtype)
+    return replace(metric, function=function, asks=(*metric.asks, RELEVANCE))
 
 
 def _given(rows: Rows) -> dict[str, Any]:

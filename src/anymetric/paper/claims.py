@@ -140,8 +140,8 @@ def ranking(board: Board, rival: str, how: str) -> Check:
 
 
 def orders(board: Board) -> Iterator[Check]:
-    """Yield a check for each row of each table that prints figures."""
-    for table in (name for name in PUBLISHED if name != "table6"):
+    """Yield a check for each row of each table that compares methods."""
+    for table in (name for name in PUBLISHED if name not in ("table1", "table6")):
         entries = [e for e in EXPERIMENTS[table].entries if e.paper is not None]
         for row in dict.fromkeys(entry.row for entry in entries):
             own = [entry for entry in entries if entry.row == row and entry.method != DEFAULT]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,8 @@ from anymetric.paper.tasks import TASKS
 def main(argv: Sequence[str] | None = None) -> int:
     """Run what is missing, then write tables, figures and page; 1 if anything failed."""
     options = parser().parse_args(argv)
-    scale = SCALES["quick" if options.quick else options.scale]
+    scale = scale_of(options)
+    folder = options.out or Path("results-quick" if scale.name == "quick" else "results")
     try:
         names = chosen(options.only, EXPERIMENTS, "experiment")
         cells = of_methods(asked_for(names, scale, options.seeds), options.methods)
@@ -33,8 +35,24 @@ def main(argv: Sequence[str] | None = None) -> int:
     failed = 0
     if not options.page:
         there, failed = with_data(cells)
-        failed += run(there, options.out, scale, jobs=options.jobs, renew=options.renew)
-    return int(failed + finish(options.out, scale) > 0)
+        failed += run(there, folder, scale, jobs=options.jobs, renew=options.renew)
+    return int(failed + finish(folder, scale) > 0)
+
+
+def scale_of(options: argparse.Namespace) -> Scale:
+    """Return the scale that is asked for; a page shows that of most of the rows.
+
+    Examples
+    --------
+    >>> scale_of(parser().parse_args(["--quick"])).name, scale_of(parser().parse_args([])).name
+    ('quick', 'full')
+    """
+    name = "quick" if options.quick else options.scale
+    if name is None and options.page:
+        folder = options.out or Path("results")
+        there = Counter(row.scale for row in all_rows(folder).values() if row.scale in SCALES)
+        name = next((scale for scale, _ in there.most_common(1)), None)
+    return SCALES[name or "full"]
 
 
 def parser() -> argparse.ArgumentParser:
@@ -50,8 +68,8 @@ def parser() -> argparse.ArgumentParser:
     line.add_argument(
         "--scale",
         choices=tuple(SCALES),
-        default="full",
-        help="full: the paper's settings, days; screened: its grid chosen from by short runs",
+        help="full (the default): the paper's settings, days; screened: its grid chosen from by "
+        "short runs, hours",
     )
     line.add_argument(
         "--only", nargs="+", default=["*"], metavar="NAME", help="names or patterns such as table*"
@@ -63,7 +81,9 @@ def parser() -> argparse.ArgumentParser:
         "--renew", action="store_true", help="compute again what other versions of the code made"
     )
     line.add_argument("--jobs", type=int, default=1, help="processes, one thread each")
-    line.add_argument("--out", type=Path, default=Path("results"), help="the folder of results")
+    line.add_argument(
+        "--out", type=Path, help="the folder of results; results, or results-quick with --quick"
+    )
     line.add_argument("--seeds", type=seeds, help="such as 0-4 or 0,3; each experiment has its own")
     line.add_argument(
         "--page",

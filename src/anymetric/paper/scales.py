@@ -136,6 +136,11 @@ def middle(values: Sequence[float], most: int) -> tuple[float, ...]:
     return tuple(values[int(place)] for place in places)
 
 
+EARLY = (
+    "A run ends early where ten turns in a row leave the model as it is, or none of their "
+    "perturbations changes the metric."
+)
+
 _SCALES = (
     Scale(
         "full",
@@ -143,7 +148,7 @@ _SCALES = (
         1000,
         100,
         says="The paper's algorithm has the paper's settings: 250 turns, 1000 perturbations, 100 "
-        "iterations of Adagrad, and every step and sigma of its grid at full length.",
+        "iterations of Adagrad, and every step and sigma of its grid at full length. " + EARLY,
     ),
     Scale(
         "screened",
@@ -153,7 +158,7 @@ _SCALES = (
         screen=25,
         says="The paper's algorithm has the paper's settings (250 turns, 1000 perturbations, 100 "
         "iterations of Adagrad), but step and sigma are chosen from its grid by runs of 25 turns "
-        "with 100 perturbations.",
+        "with 100 perturbations. " + EARLY,
     ),
     Scale(
         "quick",

@@ -57,8 +57,9 @@ class Line:
 
     def texts(self) -> list[str]:
         """Return the fields as the table has them."""
-        paper = "–" if self.entry.paper is None else f"{self.entry.paper:.4g}"
-        difference = number(self.difference, "+.4f") + (" *" if self.far else "")
+        paper = "–" if self.entry.paper is None else f"{self.entry.paper:.6g}"
+        form = "+.0f" if counts(self.mean) else "+.4f"
+        difference = number(self.difference, form) + (" *" if self.far else "")
         return [
             self.entry.row,
             self.entry.column,
@@ -102,13 +103,18 @@ def _mean(values: Iterable[float]) -> float:
 def report(experiment: Experiment, lines: Sequence[Line], scale: Scale, made: Iterable[Row]) -> str:
     """Return the Markdown of an experiment: title, table, reasons and versions."""
     words = experiment.words
-    parts = [f"# {words.title}", words.shown, scale.says]
+    parts = [f"# {words.title}", words.shown]
+    if any(line.entry.scaled for line in lines):
+        parts.append(scale.says)
     parts.append(markdown(HEADER, [line.texts() for line in lines]))
-    parts.append(
-        "ours: mean over seeds; seconds of one core and calls of the metric: mean of a fit."
-    )
+    if any(line.calls > 0.0 for line in lines):
+        parts.append(
+            "ours: mean over seeds; seconds of one core and calls of the metric: mean of a fit."
+        )
     if any(line.far for line in lines):
         parts.append(f"\\* {FAR}. {words.reason}")
+    elif words.reason:
+        parts.append(words.reason)
     parts.extend(made_with(made))
     return "\n\n".join(parts) + "\n"
 
@@ -151,8 +157,23 @@ def plain(value: Any) -> str:
     --------
     >>> format(0.5, plain(0.5)), format(0.000012345, plain(0.000012345))
     ('0.5000', '1.23e-05')
+    >>> format(5000.0, plain(5000.0))
+    '5000'
     """
+    if counts(value):
+        return ".0f"
     return ".4f" if value == 0.0 or abs(value) >= 1e-4 else ".3g"
+
+
+def counts(value: float) -> bool:
+    """Return whether a figure is a number of rows or columns.
+
+    Examples
+    --------
+    >>> counts(31.0), counts(1.0), counts(0.5)
+    (True, False, False)
+    """
+    return value > 1.0 and float(value).is_integer()
 
 
 def number(value: float, form: str) -> str:

@@ -28,9 +28,15 @@ class Projection:
         No theta within `radius` of this one has an objective lower by more than this
         (convexity: ``|gradient| radius``, and the objective cannot fall below zero).
     asked : float or None
-        The accuracy that Theorem 1 asks for; `good_enough` compares the gap with it.
+        The accuracy that Theorem 2 asks for; `good_enough` compares the gap with it.
     multipliers : array of shape (K,)
         ``2 (profile - target)_+``: what each surrogate weighs in the loss being minimised.
+    radius : float
+        How far around theta the gap holds.
+    iterations : int
+        Those taken.
+    state : object or None
+        What the next projection may go on from, such as Adagrad's summed squares.
 
     Examples
     --------

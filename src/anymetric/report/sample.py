@@ -15,7 +15,7 @@ from sklearn.pipeline import Pipeline
 from anymetric.auto.jury import bind_replicate, replicate_weights
 from anymetric.data import Data
 from anymetric.estimators._columns import side_columns
-from anymetric.estimators._queries import TakesQueries, with_relevance
+from anymetric.estimators._queries import TakesQueries
 from anymetric.estimators._rows import as_matrix
 from anymetric.estimators._scorer import scores_of
 from anymetric.metrics import (
@@ -69,7 +69,7 @@ class Sample:
         ours, features = unpacked(next(iter(models.values())), X)
         features = ours._checked(features)
         if isinstance(ours, TakesQueries):
-            side = with_relevance(side, y)  # type: ignore[no-untyped-call]
+            side = ours._with_relevance(side, y)  # type: ignore[no-untyped-call]
         columns = side_columns(features, side, groups=groups)  # type: ignore[no-untyped-call]
         data = Data(as_matrix(features), ours._encode_valid(np.asarray(y)), side=columns)  # type: ignore[no-untyped-call]
         labels = ours._labels()

@@ -4,8 +4,9 @@ The constants are the paper's: ``L`` and ``beta``, the Lipschitz and smoothness 
 ``G``, ``Phi`` and ``gamma``, the bound, Lipschitz and smoothness constants of the surrogates;
 ``slack``, the most by which the metric and psi differ; ``K`` surrogates, ``d`` parameters,
 ``m`` probes, ``T`` turns. Theorems and lemmas share one count, as they do in the typeset paper:
-Theorem 1 is the convergence of Algorithm 1, Lemma 2 the finite difference estimate, Lemma 3 the
-linear interpolation estimate, Lemma 5 the two-step estimate for a non-smooth psi.
+Lemma 1 is the projection, Theorem 2 the convergence of Algorithm 1, Lemma 3 the finite difference
+estimate, Lemma 4 the linear interpolation estimate, Lemma 11 the two-step estimate for a non-smooth
+psi.
 
 Every bound comes twice. ``stated`` is the statement in the paper with the constant of its O()
 taken as one. ``error`` is the last display of its proof that still has constants, with only those

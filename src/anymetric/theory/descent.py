@@ -10,6 +10,17 @@ from dataclasses import dataclass
 class DescentSettings:
     """Settings of Algorithm 1: the smoothness they are for, the step, the projection's accuracy.
 
+    Attributes
+    ----------
+    beta : float
+        Smoothness constant of psi.
+    eta : float
+        The step.
+    accuracy : float
+        That of each projection.
+
+    Examples
+    --------
     >>> descent_settings(beta=2.0, T=100).eta
     0.25
     """
@@ -23,6 +34,15 @@ class DescentSettings:
 class Bound:
     """A bound as its proof gives it, and as the paper states it.
 
+    Attributes
+    ----------
+    error : float
+        By the last display of the proof that has constants.
+    stated : float
+        By the statement, the constant of its O() taken as one.
+
+    Examples
+    --------
     >>> Bound(error=2.0, stated=1.0)
     Bound(error=2.0, stated=1.0)
     """
@@ -34,11 +54,18 @@ class Bound:
 def smoothness(*, curvature: float) -> float:
     """Return the least beta with which every bound here holds, from psi's greatest curvature.
 
-    The proofs read "beta-smooth" in two ways: the gradient is beta^2-Lipschitz in Theorem 1 and in
-    the bias of Gaussian smoothing, beta-Lipschitz in Lemma 3, in the variance of Gaussian smoothing
+    The proofs read "beta-smooth" in two ways: the gradient is beta^2-Lipschitz in Theorem 2 and in
+    the bias of Gaussian smoothing, beta-Lipschitz in Lemma 4, in the variance of Gaussian smoothing
     and in the corollary for a non-smooth psi. The larger of
     ``curvature`` and its root serves both.
 
+    Parameters
+    ----------
+    curvature : float
+        The Lipschitz constant of psi's gradient.
+
+    Examples
+    --------
     >>> smoothness(curvature=4.0), smoothness(curvature=0.25)
     (4.0, 0.5)
     """
@@ -47,8 +74,17 @@ def smoothness(*, curvature: float) -> float:
 
 
 def descent_settings(*, beta: float, T: int) -> DescentSettings:
-    """Return step ``1/beta^2`` and projection accuracy ``1/(beta^2 T)`` (Theorem 1, Algorithm 1).
+    """Return step ``1/beta^2`` and projection accuracy ``1/(beta^2 T)`` (Theorem 2, Algorithm 1).
 
+    Parameters
+    ----------
+    beta : float
+        Smoothness constant of psi; see `smoothness`.
+    T : int
+        Turns.
+
+    Examples
+    --------
     >>> descent_settings(beta=2.0, T=100)
     DescentSettings(beta=2.0, eta=0.25, accuracy=0.0025)
     """
@@ -62,6 +98,19 @@ def smoothed_settings(*, K: int, L: float, sigma_1: float, T: int) -> DescentSet
     Smoothing psi with Gaussian noise of width ``sigma_1`` makes ``beta = sqrt(K) L / sigma_1``
     (Lemma 12, part 2).
 
+    Parameters
+    ----------
+    K : int
+        Surrogates.
+    L : float
+        Lipschitz constant of psi.
+    sigma_1 : float
+        Width of the smoothing.
+    T : int
+        Turns.
+
+    Examples
+    --------
     >>> smoothed_settings(K=4, L=1.0, sigma_1=0.5, T=10)
     DescentSettings(beta=4.0, eta=0.0625, accuracy=0.00625)
     """
@@ -80,7 +129,7 @@ def stationarity_bound(
     T: int,
     kappa: float,
 ) -> Bound:
-    """Bound the least expected squared gradient norm of T turns (Theorem 1, for 0 <= psi <= 1).
+    """Bound the least expected squared gradient norm of T turns (Theorem 2, for 0 <= psi <= 1).
 
     ``kappa`` is the gradient estimate's expected squared error. ``stated`` is
     ``C (beta/sqrt(T) + sqrt(kappa) + sqrt(L) kappa^(1/4))``, ``C = K L (gamma (G + L/beta^2) +
@@ -89,6 +138,21 @@ def stationarity_bound(
     fair only where e is small against L. With the beta of `smoothed_settings` and the bound of
     `two_step_settings` as kappa, this is Corollary 2.
 
+    Parameters
+    ----------
+    K : int
+        Surrogates.
+    L, beta : float
+        Lipschitz and smoothness constants of psi.
+    gamma, G, Phi : float
+        Smoothness constant, bound and Lipschitz constant of the surrogates.
+    T : int
+        Turns.
+    kappa : float
+        Expected squared error of the gradient estimate.
+
+    Examples
+    --------
     >>> bound = stationarity_bound(
     ...     K=1, L=1.0, beta=1.0, gamma=1.0, G=1.0, Phi=1.0, T=100, kappa=1e-4
     ... )

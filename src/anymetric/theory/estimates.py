@@ -12,6 +12,17 @@ from anymetric.theory.descent import check
 class Settings:
     """Width and number of the probes of a gradient estimate, and bounds on its squared error.
 
+    Attributes
+    ----------
+    sigma : float
+        Width of the probes.
+    m : int
+        Their number.
+    error, stated : float
+        The bound on the squared error by the proof, and by the statement.
+
+    Examples
+    --------
     >>> finite_difference_settings(K=4, L=1.0, beta=1.0, slack=0.01, m=100).sigma
     0.05
     """
@@ -26,6 +37,17 @@ class Settings:
 class TwoStepSettings:
     """Widths and number of the probes of Algorithm 4, and bounds on its squared error.
 
+    Attributes
+    ----------
+    sigma_1, sigma_2 : float
+        Widths of the smoothing and of the difference.
+    m : int
+        Pairs of probes.
+    error, stated : float
+        The bound on the squared error by the proof, and by the statement.
+
+    Examples
+    --------
     >>> two_step_settings(K=1, L=1.0, sigma_1=0.0625, slack=0.01, m=10).sigma_2
     0.25
     """
@@ -40,11 +62,26 @@ class TwoStepSettings:
 def finite_difference_error(
     *, sigma: float, K: int, L: float, beta: float, slack: float, m: int
 ) -> float:
-    """Bound the expected squared error of Algorithm 2 at any sigma (proof of Lemma 2).
+    """Bound the expected squared error of Algorithm 2 at any sigma (proof of Lemma 3).
 
     It is the last display of the proof, in which every constant is a number: with a beta from
     `smoothness` it holds as it stands.
 
+    Parameters
+    ----------
+    sigma : float
+        Width of the probes.
+    K : int
+        Surrogates.
+    L, beta : float
+        Lipschitz and smoothness constants of psi.
+    slack : float
+        The most by which the metric and psi differ.
+    m : int
+        Probes.
+
+    Examples
+    --------
     >>> finite_difference_error(sigma=0.5, K=1, L=1.0, beta=1.0, slack=0.125, m=1000)
     9.423
     """
@@ -54,12 +91,25 @@ def finite_difference_error(
 
 
 def finite_difference_settings(*, K: int, L: float, beta: float, slack: float, m: int) -> Settings:
-    """Return ``sigma = sqrt(slack) / (sqrt(K) beta^2)`` for Algorithm 2 (Lemma 2).
+    """Return ``sigma = sqrt(slack) / (sqrt(K) beta^2)`` for Algorithm 2 (Lemma 3).
 
     ``stated`` is ``L^2 K / m + slack K^2 beta^2``. At this sigma the proof's slack term is
     ``16 slack K^2 beta^4``; `balanced_sigma`, which falls with beta and not beta^2, has the power
     that the statement has.
 
+    Parameters
+    ----------
+    K : int
+        Surrogates.
+    L, beta : float
+        Lipschitz and smoothness constants of psi.
+    slack : float
+        The most by which the metric and psi differ.
+    m : int
+        Probes.
+
+    Examples
+    --------
     >>> finite_difference_settings(K=4, L=1.0, beta=1.0, slack=0.01, m=100)
     Settings(sigma=0.05, m=100, error=4.36..., stated=0.2)
     """
@@ -74,6 +124,17 @@ def balanced_sigma(*, K: int, beta: float, slack: float) -> float:
 
     These are the slack and the bias in `finite_difference_error`: its last two terms.
 
+    Parameters
+    ----------
+    K : int
+        Surrogates.
+    beta : float
+        Smoothness constant of psi; see `smoothness`.
+    slack : float
+        The most by which the metric and psi differ.
+
+    Examples
+    --------
     >>> round(balanced_sigma(K=4, beta=1.0, slack=0.01), 4)
     0.0782
     """
@@ -86,10 +147,27 @@ def interpolation_error(
 ) -> float:
     """Bound the squared error of Algorithm 3 at any sigma, once m is large enough.
 
-    The tail bound at the end of the proof of Lemma 3 is
+    The tail bound at the end of the proof of Lemma 4 is
     ``sigma Phi K^(9/2) log(d)^2 beta + G slack / (sigma^2 Phi^2)`` for the norm; this is its
     square. For one or two parameters log(d) is taken as 1.
 
+    Parameters
+    ----------
+    sigma : float
+        Width of the probes.
+    K : int
+        Surrogates.
+    d : int
+        Parameters of the model.
+    G, Phi : float
+        Bound and Lipschitz constant of the surrogates.
+    beta : float
+        Smoothness constant of psi; see `smoothness`.
+    slack : float
+        The most by which the metric and psi differ.
+
+    Examples
+    --------
     >>> interpolation_error(sigma=0.5, K=1, d=1, G=1.0, Phi=1.0, beta=1.0, slack=0.125)
     1.0
     """
@@ -110,12 +188,29 @@ def interpolation_settings(
 ) -> Settings:
     """Return sigma and m for Algorithm 3, with a bound that fails at most ``delta`` of the time.
 
-    Lemma 3 as the appendix restates it: ``sigma = G^(1/3) slack^(1/3) / (Phi K^(3/2)
+    Lemma 4 as the appendix restates it: ``sigma = G^(1/3) slack^(1/3) / (Phi K^(3/2)
     log(d)^(2/3) beta^(1/3))``, ``m = G^4 K^9 log(d)^4 beta^2 log(K/delta) / slack^2``. ``stated``
     is ``G^(1/3) slack^(1/3) K^3 log(d)^(4/3) beta^(2/3)`` for the squared norm; the proof ends with
     that number, twice, for the norm, so that ``error = (2 stated)^2``. log(d) is as in
     `interpolation_error`.
 
+    Parameters
+    ----------
+    K : int
+        Surrogates.
+    d : int
+        Parameters of the model.
+    G, Phi : float
+        Bound and Lipschitz constant of the surrogates.
+    beta : float
+        Smoothness constant of psi; see `smoothness`.
+    slack : float
+        The most by which the metric and psi differ.
+    delta : float
+        The chance that the bound fails.
+
+    Examples
+    --------
     >>> settings = interpolation_settings(K=1, d=2, G=1.0, Phi=1.0, beta=1.0, slack=0.001)
     >>> settings.m, round(settings.sigma, 3), round(settings.stated, 3), round(settings.error, 3)
     (2995733, 0.1, 0.1, 0.04)
@@ -132,6 +227,15 @@ def interpolation_settings(
 def truncation_radius(*, K: int, L: float) -> float:
     """Return ``2 sqrt(K) L``: a longer gradient estimate is replaced by 0 (before Corollary 1).
 
+    Parameters
+    ----------
+    K : int
+        Surrogates.
+    L : float
+        Lipschitz constant of psi.
+
+    Examples
+    --------
     >>> truncation_radius(K=4, L=1.0)
     4.0
     """
@@ -144,6 +248,19 @@ def truncated_error(*, error: float, K: int, L: float, delta: float = 0.05) -> f
 
     It is ``error + 10 K L^2 delta``, for estimates cut at `truncation_radius`.
 
+    Parameters
+    ----------
+    error : float
+        The bound on the squared error.
+    K : int
+        Surrogates.
+    L : float
+        Lipschitz constant of psi.
+    delta : float
+        The chance that the bound fails.
+
+    Examples
+    --------
     >>> truncated_error(error=0.5, K=2, L=1.0, delta=0.01)
     0.7
     """
@@ -154,11 +271,26 @@ def truncated_error(*, error: float, K: int, L: float, delta: float = 0.05) -> f
 def two_step_error(
     *, sigma_1: float, sigma_2: float, K: int, L: float, slack: float, m: int
 ) -> float:
-    """Bound the expected squared error of Algorithm 4 at any widths (proof of Lemma 5).
+    """Bound the expected squared error of Algorithm 4 at any widths (proof of Lemma 11).
 
     It is the last display of the proof. The constant C in its first term has no number there (it
     is that of Lemma 12, part 3) and is taken as one.
 
+    Parameters
+    ----------
+    sigma_1, sigma_2 : float
+        Widths of the smoothing and of the difference.
+    K : int
+        Surrogates.
+    L : float
+        Lipschitz constant of psi.
+    slack : float
+        The most by which the metric and psi differ.
+    m : int
+        Pairs of probes.
+
+    Examples
+    --------
     >>> two_step_error(sigma_1=1.0, sigma_2=0.25, K=1, L=1.0, slack=0.01, m=10)
     2.1756
     """
@@ -169,12 +301,27 @@ def two_step_error(
 
 
 def two_step_settings(*, K: int, L: float, sigma_1: float, slack: float, m: int) -> TwoStepSettings:
-    """Return ``sigma_2 = sqrt(sigma_1 / (K^(3/2) L))`` for Algorithm 4 (Lemma 5).
+    """Return ``sigma_2 = sqrt(sigma_1 / (K^(3/2) L))`` for Algorithm 4 (Lemma 11).
 
     ``stated`` is ``L^(7/4) K^(13/8) / (m sigma_1^(1/4)) + L K^(5/2) slack^2 / sigma_1``. It leaves
     out the proof's bias, which at this sigma_2 is ``L (K+3)^3 / (2 sqrt(K) sigma_1)`` however many
     the probes and however small the slack; with `balanced_sigma_2` the bias falls with the slack.
 
+    Parameters
+    ----------
+    K : int
+        Surrogates.
+    L : float
+        Lipschitz constant of psi.
+    sigma_1 : float
+        Width of the smoothing.
+    slack : float
+        The most by which the metric and psi differ.
+    m : int
+        Pairs of probes.
+
+    Examples
+    --------
     >>> two_step_settings(K=1, L=1.0, sigma_1=0.0625, slack=0.01, m=10)
     TwoStepSettings(sigma_1=0.0625, sigma_2=0.25, m=10, error=512.3256, stated=0.2016)
     """
@@ -188,6 +335,19 @@ def two_step_settings(*, K: int, L: float, sigma_1: float, slack: float, m: int)
 def balanced_sigma_2(*, K: int, L: float, sigma_1: float, slack: float) -> float:
     """Return the sigma_2 of Algorithm 4 that balances what no number of probes averages out.
 
+    Parameters
+    ----------
+    K : int
+        Surrogates.
+    L : float
+        Lipschitz constant of psi.
+    sigma_1 : float
+        Width of the smoothing.
+    slack : float
+        The most by which the metric and psi differ.
+
+    Examples
+    --------
     >>> round(balanced_sigma_2(K=1, L=1.0, sigma_1=0.0625, slack=0.01), 4)
     0.021
     """
