@@ -33,6 +33,7 @@ COMMAND = re.compile(r"^\$ ((?:.*\\\n)*.*)$", re.MULTILINE)
 NUMBER = re.compile(r"[-+−]?\d[\d,]*\.\d+(?:e[-+]?\d+)?")
 ANY = re.compile(r"[-+−]?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?")
 RULE = re.compile("─+")
+PROGRESS = re.compile(r"[\w -]+: turn \d+")
 ELIDED = re.compile(r"^\.\.\.$", re.MULTILINE)
 # Enough for another BLAS, too little for another result.
 NEAR = 0.05
@@ -119,7 +120,9 @@ def run_command(line: str) -> str:
     words = shlex.split(line.replace("\\\n", " "))
     with fresh(), contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
         anymetric(words[1:])
-    lines = "\n".join(each.rstrip() for each in said.getvalue().splitlines()).strip("\n")
+    # How often progress is told depends on the machine.
+    told = (each for each in said.getvalue().splitlines() if not PROGRESS.match(each))
+    lines = "\n".join(each.rstrip() for each in told).strip("\n")
     return f"{lines}\n" if lines else ""
 
 

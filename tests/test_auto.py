@@ -12,14 +12,15 @@ from anymetric.auto import Auto
 from anymetric.auto.average import Judged, agreeing, votes
 from anymetric.auto.calling import CallingJury
 from anymetric.auto.domain import domain_weights
-from anymetric.auto.jury import DecisionJury, replicate_weights
-from anymetric.auto.parts import named
+from anymetric.auto.jury import DecisionJury, Judgement, replicate_weights
+from anymetric.auto.parts import Part, named
 from anymetric.auto.pool import Candidate, Kitchen, Recipe
 from anymetric.auto.pooled import contrary
 from anymetric.auto.rarity import rarity
 from anymetric.auto.recipes import STRENGTHS, climbed
 from anymetric.auto.targets import FLAT, SmoothHinge, moved
 from anymetric.auto.trust import Bench
+from anymetric.auto.walk import Front
 from anymetric.data import Data
 from anymetric.datasets import corrupt_features, load_compas, load_simulated, split
 from anymetric.estimators import MetricClassifier
@@ -118,6 +119,42 @@ def test_judging_rows_get_scores_from_models_that_they_did_not_train(rng):
         exact = minimise(WeightedLoss(Linear(), kitchen.both, as_loss("logistic"), left, ridge))
         honest = Linear().scores(valid.X[out], exact)
         np.testing.assert_allclose(candidate.valid[out], honest, atol=2e-3)
+
+
+@pytest.mark.parametrize(("n", "d"), [(300, 180), (400, 100)])
+def test_no_row_judges_itself_where_columns_are_many(rng, n, d):
+    X = rng.normal(size=(n, d))
+    valid = Data(X, rng.choice([-1.0, 1.0], size=n))
+    model = Linear.standardised(X)
+    kitchen = Kitchen.build(model, valid.take(np.arange(0)), valid, as_loss("logistic"), rng)
+    recipe = Recipe("judges", np.zeros(0), valid.weights, 1.0, strength=1.0)
+    scores = kitchen.cook(recipe).valid
+    for k in range(5):
+        out = kitchen.fold == k
+        rows = np.where(out, 0.0, 1.0)
+        loss = WeightedLoss(model, valid, as_loss("logistic"), rows, 1.0 / n)
+        exact = model.scores(X[out], minimise(loss))
+        np.testing.assert_allclose(scores[out], exact, atol=0.02 * np.std(exact))
+
+
+def test_scores_are_linearised_with_weights_as_with_repeated_rows(rng):
+    y, scores = rng.choice([-1.0, 1.0], size=60), rng.normal(size=60)
+    counts = rng.integers(1, 4, size=60)
+    twice = np.repeat(np.arange(60), counts)
+    fronts = []
+    for rows, weights in ((np.arange(60), counts.astype(float)), (twice, None)):
+        valid = Data(np.zeros((len(rows), 1)), y[rows], weights)
+        kitchen = Kitchen.build(
+            Linear(), valid.take(np.arange(0)), valid, as_loss("logistic"), np.random.default_rng(0)
+        )
+        recipe = Recipe("all", np.zeros(0), valid.weights, 1.0)
+        one = Candidate(recipe, np.zeros(0), np.zeros(0), scores[rows])
+        leader = Judged(one, Judgement(0.0, 0.5, np.zeros(0)))
+        none = np.zeros(0, dtype=bool)
+        parts = [Part("+", none, valid.y > 0), Part("-", none, valid.y < 0)]
+        fronts.append(Front.by_scores(kitchen, leader, parts))
+    np.testing.assert_allclose(fronts[0].profile, fronts[1].profile)
+    np.testing.assert_allclose(fronts[0].moves[twice], fronts[1].moves)
 
 
 def test_training_rows_are_trusted_only_if_their_labels_agree(rng):

@@ -306,3 +306,15 @@ def test_the_progress_bar_of_scikit_learn_is_drawn(capsys):
     search = GridSearchCV(clone(ESTIMATORS[0]), {"standardize": [True, False]}, cv=2)
     search.set_callbacks(ProgressBar()).fit(X, Y)
     assert "GridSearchCV - fit" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("offset", [1e6, 1e8])
+@pytest.mark.parametrize("classes", [2, 3])
+def test_sparse_columns_may_lie_far_from_zero(offset, classes):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 3))
+    y = np.digitize(X[:, 0] + rng.normal(scale=0.5, size=300), [0.0, 1.0][: classes - 1])
+    near = MetricClassifier("accuracy", random_state=0).fit(X, y)
+    table = sparse.csr_array(np.column_stack([X + offset, np.full(300, offset)]))
+    far = MetricClassifier("accuracy", random_state=0).fit(table, y)
+    assert np.mean(far.predict(table) == near.predict(X)) > 0.98

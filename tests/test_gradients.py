@@ -252,3 +252,14 @@ def test_probes_of_a_linear_model_are_the_same_along_the_subspace(data, rng):
     np.testing.assert_allclose(fast.profiles, slow.profiles, rtol=1e-12)
     np.testing.assert_allclose(fast.costs, slow.costs, rtol=1e-12)
     assert isinstance(ledger.problem.model, Linear)
+
+
+@pytest.mark.parametrize("nonnegative", [True, False])
+def test_equal_costs_are_flat_whatever_their_value(nonnegative):
+    rng = np.random.default_rng(0)
+    for cost in rng.random(50):
+        found = fit(
+            rng.normal(size=(24, 4)), np.full(24, cost), intercept=True, nonnegative=nonnegative
+        )
+        assert found.flat
+        assert not np.any(found.gradient)

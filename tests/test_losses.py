@@ -26,6 +26,7 @@ from anymetric.losses import (
     Sigmoid,
     Squared,
     SquaredHinge,
+    Tilted,
     as_loss,
     base,
 )
@@ -38,7 +39,16 @@ MARGIN = [
     Sigmoid(scale=5.0),
     Exponential(),
 ]
-RESIDUAL = [Squared(), Absolute(), Huber(), Huber(delta=0.3), Lp(1.2), Lp(2.0), Lp(3.5)]
+RESIDUAL = [
+    Squared(),
+    Absolute(),
+    Huber(),
+    Huber(delta=0.3),
+    Tilted(0.8, 0.5),
+    Lp(1.2),
+    Lp(2.0),
+    Lp(3.5),
+]
 FORMS = [loss.margin_form() for loss in RESIDUAL]
 LOSSES: list[Loss] = [*MARGIN, *RESIDUAL, *FORMS]
 

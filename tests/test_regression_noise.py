@@ -5,11 +5,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_diabetes
-from sklearn.linear_model import LinearRegression
+from sklearn.datasets import load_diabetes, make_regression
+from sklearn.linear_model import LinearRegression, QuantileRegressor, RidgeCV
+from sklearn.metrics import mean_pinball_loss, median_absolute_error
+from sklearn.model_selection import cross_val_predict, train_test_split
 
 from anymetric import MetricRegressor, as_metric
+from anymetric.data import Data
+from anymetric.estimators._units import Unit
 from anymetric.estimators.regressor import POWERS
+from anymetric.models import Linear
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
@@ -99,3 +104,91 @@ def test_the_table_of_the_benchmark_names_the_best_power(tmp_path):
 
     text = regression.report([row("p = 2", 0.2), row("p = 1.2", 0.5), row("anymetric", 0.6)])
     assert "| p = 1.2 | 0.500   | 0.200 | 0.600     | +20.0 %" in text
+
+
+def halves():
+    X, y = load_diabetes(return_X_y=True)
+    return train_test_split(X, y, random_state=0)
+
+
+def stock_loss(y_true, y_pred):
+    off = y_true - y_pred
+    return float(np.mean(np.where(off > 0, 9.0 * off, -off)))
+
+
+@pytest.mark.parametrize("level", [0.1, 0.75, 0.95])
+def test_a_metric_that_leans_gets_predictions_to_one_side(level):
+    X, X_test, y, y_test = halves()
+    ridge = RidgeCV(np.logspace(-3, 1, 9)).fit(X, y)
+    off = y - cross_val_predict(ridge, X, y)
+    rival = mean_pinball_loss(y_test, ridge.predict(X_test) + np.quantile(off, level), alpha=level)
+    model = MetricRegressor(f"pinball_{level}", random_state=0).fit(X, y)
+    assert model.score(X_test, y_test) <= 1.05 * rival
+    assert np.mean(y_test <= model.predict(X_test)) == pytest.approx(level, abs=0.1)
+    assert any(name.startswith("tilted") for name in model.weights_)
+
+
+@pytest.mark.parametrize(("budget", "most"), [(None, 105.0), (200, 107.0), (20, 110.0)])
+def test_a_function_that_leans_is_followed_within_its_budget(budget, most):
+    X, X_test, y, y_test = halves()
+    model = MetricRegressor(stock_loss, max_metric_calls=budget, random_state=0).fit(X, y)
+    assert budget is None or model.n_metric_calls_ <= budget
+    assert stock_loss(y_test, model.predict(X_test)) < most
+
+
+def test_a_metric_that_does_not_lean_is_left_alone():
+    X, _, y, _ = halves()
+    model = MetricRegressor("r2", random_state=0).fit(X, y)
+    assert not any(name.startswith("tilted") for name in model.weights_)
+
+
+@pytest.mark.parametrize("size", [300.0, 1e4, 1e9])
+@pytest.mark.parametrize("part", [0.05, 0.2])
+def test_gross_outliers_are_not_the_unit(size, part):
+    rng = np.random.default_rng(0)
+    X, y = make_regression(500, 5, noise=5, random_state=0)
+    wrong = rng.random(500) < part
+    spoilt = y + np.where(wrong, size * rng.choice([-1.0, 1.0], 500), 0.0)
+    model = MetricRegressor("median_absolute_error", random_state=0).fit(X[:300], spoilt[:300])
+    exact = QuantileRegressor(alpha=0).fit(X[:300], spoilt[:300]).predict(X[300:])
+    found = median_absolute_error(y[300:], model.predict(X[300:]))
+    assert found < 1.25 * median_absolute_error(y[300:], exact)
+
+
+def test_targets_without_outliers_are_not_drawn_in():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 3))
+    y = X @ [1.0, 2.0, 3.0] + rng.normal(size=200)
+    data, model = Data(X, y), Linear.standardised(X)
+    left = y - LinearRegression().fit(X, y).predict(X)
+    assert Unit.of(data, model).spread == pytest.approx(np.sqrt(np.mean(left**2)), rel=1e-3)
+
+
+def test_a_handful_of_rows_beats_their_median():
+    X, y = load_diabetes(return_X_y=True)
+    errors = []
+    for seed in range(8):
+        rows = np.random.default_rng(seed).choice(len(y), 8, replace=False)
+        rest = np.setdiff1d(np.arange(len(y)), rows)
+        model = MetricRegressor("mean_absolute_error", random_state=0).fit(X[rows], y[rows])
+        errors.append(
+            [
+                np.mean(np.abs(y[rest] - model.predict(X[rest]))),
+                np.mean(np.abs(y[rest] - np.median(y[rows]))),
+            ]
+        )
+    ours, median = np.mean(errors, axis=0)
+    assert ours < median
+
+
+@pytest.mark.parametrize("budget", [1, 2, 5])
+def test_few_calls_look_at_a_line_before_trees(budget):
+    X, y = make_regression(150, 6, noise=20, random_state=0)
+    found = {
+        model: MetricRegressor(
+            stock_loss, model=model, max_metric_calls=budget, random_state=0
+        ).fit(X, y)
+        for model in ("linear", "auto")
+    }
+    assert found["auto"].cost_ <= 1.05 * found["linear"].cost_
+    assert found["auto"].n_metric_calls_ <= budget

@@ -23,6 +23,7 @@ from anymetric.auto.choice import (
     few,
     flat,
     helpful,
+    lying_below,
     measured,
     single_best,
     worth_of,
@@ -40,6 +41,7 @@ from anymetric.auto.recipes import (
     regressor_recipes,
     source_recipes,
     stake_recipes,
+    tilted_recipes,
 )
 from anymetric.auto.room import Room
 from anymetric.auto.trust import worse
@@ -233,6 +235,9 @@ class Auto:
         use = self.use_validation if len(problem.valid) >= FEWEST else False
         if problem.labels is None:
             yield from regressor_recipes(kitchen, room.domain, use is not False)
+            if isinstance(room.jury, CallingJury) and room.jury.leans:
+                level = lying_below(problem.valid, min(room.judged, key=mean_cost))
+                yield from tilted_recipes(kitchen, room.domain, use is not False, level)
             return
         yield from classifier_recipes(
             kitchen,

@@ -22,6 +22,11 @@ REFINED = 12
 BESIDE, HEARD, KEPT = (0.8, 1.0, 1.25), 4, 0.45
 # Flagging nobody or everybody is asked about where so many calls are left.
 ENDS = 50
+# Quantiles of the residuals by which predictions are moved, to see whether a metric leans to one
+# side; if it does, all of them and some beside the best. It leans if that gains so many errors, or
+# where there are none so much of the cost.
+SIDES, LEVELS, BETWEEN = (0.1, 0.3, 0.7, 0.9), (0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5), 4
+LEANS, PLAINLY = 2.0, 0.1
 
 
 @dataclass(eq=False)
@@ -59,6 +64,7 @@ class CallingJury:
     shares: list[tuple[float, float]] = field(default_factory=list)
     varied: bool = False  # whether thresholds of one candidate have had different costs
     ends: list[tuple[float, bool]] | None = None  # costs of flagging nobody, and everybody
+    leans: bool = False  # whether predictions of numbers should lie to one side
 
     @property
     def price(self) -> int:
@@ -80,6 +86,10 @@ class CallingJury:
         self._keep_some()
         if not self.movable:
             told = self._told(0.0, scores, None)
+            if not self.leans and all(told.cost < cost for cost, _ in self.shares):
+                self.leans = self._leaning(scores, told)
+            if self.leans:
+                told = self._leant(scores, told)
             self.shares.append((told.cost, 1.0))
             return told
         shifts = self._near(scores) if self.shares and self.brief else self._shifts(scores)
@@ -93,6 +103,51 @@ class CallingJury:
         self.shares.append((cost, float(np.mean(scores + shift > 0.0))))
         told = self._told(shift, scores, cost)
         return self._end(scores, told) or told
+
+    def _leaning(self, scores: Floats64, told: Judgement) -> bool:
+        """Return whether predictions should lie above or below the targets, beyond all noise."""
+        problem = self.ledger.problem
+        free = problem.labels is None and getattr(problem.model, "intercept", True)
+        if not free or self.ledger.left < len(SIDES) + self.price:
+            return False
+        moved = self._moved(scores, residuals_at(problem.valid.y - scores, SIDES), told)
+        if moved is None or not moved.cost < told.cost:
+            return False
+        if not told.replicates.size:
+            return told.cost - moved.cost > PLAINLY * abs(told.cost)
+        gain = told.replicates - moved.replicates
+        return float(gain.mean()) > LEANS * float(gain.std())
+
+    def _leant(self, scores: Floats64, told: Judgement) -> Judgement:
+        """Return the verdict at the best move of the predictions, where a metric leans."""
+        levels = np.array([*LEVELS, *(1.0 - np.array(LEVELS[-2::-1]))])
+        levels = thinned(levels, max(self.ledger.left / 4, 2.0))
+        shifts = residuals_at(self.ledger.problem.valid.y - scores, levels)
+        best = self._moved(scores, shifts, told)
+        if best is None or best.shift == 0.0:
+            return told
+        near = np.sort(np.append(shifts, 0.0))
+        place = int(np.searchsorted(near, best.shift))
+        beside = near[max(place - 1, 0)], near[min(place + 1, len(near) - 1)]
+        between = np.linspace(*beside, BETWEEN + 2)[1:-1]
+        return self._moved(scores, between, best) or best
+
+    def _moved(self, scores: Floats64, shifts: Floats64, told: Judgement) -> Judgement | None:
+        """Return the verdict at the best of the shifts; what was told if none is better.
+
+        None where there are no calls for it, or the metric has no answer there.
+        """
+        if self.ledger.left < len(shifts) + self.price:
+            return None
+        try:
+            judge = self.ledger.problem.judge
+            costs = self.ledger.ask(judge, scores[:, np.newaxis] + shifts)
+            best = int(np.argmin(costs))
+            if not costs[best] < told.cost:
+                return told
+            return self._told(float(shifts[best]), scores, float(costs[best]))
+        except MetricError:
+            return None
 
     def _end(self, scores: Floats64, told: Judgement) -> Judgement | None:
         """Return the verdict on flagging nobody, or everybody, if one is lower than what was told.
@@ -203,6 +258,18 @@ class CallingJury:
         return [
             (bound, scores if rows is None else scores[rows]) for rows, bound in self.replicates
         ]
+
+
+def residuals_at(residuals: Floats64, levels: Sequence[float] | Floats64) -> Floats64:
+    """Return quantiles of residuals.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> residuals_at(np.arange(5.0), [0.25, 0.5]).tolist()
+    [1.0, 2.0]
+    """
+    return np.asarray(np.quantile(residuals, levels), dtype=np.float64)
 
 
 def thinned(shifts: Floats64, most: float) -> Floats64:

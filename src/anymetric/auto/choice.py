@@ -21,6 +21,7 @@ from anymetric.auto.average import (
 from anymetric.auto.jury import CountedJury, DecisionJury, Judgement, Jury
 from anymetric.auto.pool import Candidate, Recipe
 from anymetric.auto.trust import Bench
+from anymetric.data import Data
 from anymetric.ledger import Ledger
 from anymetric.problem import Problem
 from anymetric.solution import Solution, Status, Turn
@@ -110,10 +111,20 @@ def affordable(max_calls: int | None) -> tuple[int, int]:
     return min(max(max_calls // 3, 4), 10), min(max(max_calls // 20, 2), CALLS[1])
 
 
+def lying_below(data: Data, judged: Judged) -> float:
+    """Return the part of the targets that is below a candidate's predictions."""
+    return float(np.average(data.y < judged.scores, weights=data.weights))
+
+
 def flat(judged: list[Judged]) -> bool:
-    """Return whether no candidate, threshold or replicate changes the cost."""
+    """Return whether no candidate, threshold or replicate changes the cost.
+
+    Candidates that say the same prove nothing.
+    """
     costs = np.concatenate([np.append(j.tuned.replicates, j.tuned.cost) for j in judged])
-    return len(judged) > 1 and bool(np.all(costs == costs[0]))
+    first = judged[0].candidate.valid
+    differ = any(not np.array_equal(first, j.candidate.valid) for j in judged[1:])
+    return differ and bool(np.all(costs == costs[0]))
 
 
 def few(problem: Problem) -> bool:

@@ -146,6 +146,12 @@ class QueryKitchen:
         weights, offset = self.problem.model.raw(theta)
         return weights, float(offset)
 
+    @cached_property
+    def _free_intercept(self) -> bool:
+        """Whether no surrogate feels the intercept, which then would go anywhere."""
+        within = all(QUERY in s.needs for s in self.problem.profiler.surrogates)
+        return within and getattr(self.problem.model, "intercept", False)
+
     def _without(self, k: int, blend: Blend, near: Served | None) -> Floats64:
         """Return the parameters of a blend trained without a fold of the judging queries."""
         other = self.others[k]
@@ -156,7 +162,10 @@ class QueryKitchen:
         self, problem: Problem, blend: Blend, theta: Floats64 | None, near: Served | None = None
     ) -> Floats64:
         steps = blend.steps_from(None if near is None else near.blend)
-        return minimised(problem, blend.weights / self.units, blend.strength, theta, steps)
+        found = minimised(problem, blend.weights / self.units, blend.strength, theta, steps)
+        if self._free_intercept:
+            found[-1] = 0.0
+        return found
 
 
 def joined(train: Data, valid: Data) -> Data:

@@ -78,9 +78,10 @@ class Front:
         for k, part in enumerate(parts):
             own = part.valid
             if np.any(own):
-                profile[k] = losses[own].mean()
-                steep = max(float(np.mean(slope[own] ** 2)), np.finfo(float).tiny)
-                moves[own, k] = slope[own] / steep
+                counts = kitchen.valid.weights[own]
+                profile[k] = np.average(losses[own], weights=counts)
+                steep = np.average(slope[own] ** 2, weights=counts)
+                moves[own, k] = slope[own] / max(float(steep), np.finfo(float).tiny)
         return cls(weights, profile, moves)
 
 

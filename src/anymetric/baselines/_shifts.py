@@ -73,6 +73,16 @@ def group_post_shift(
     random ones, until nothing improves. Where the metric separates over the groups, as a mean over
     groups does, the first pass finds the best there is.
 
+    Parameters
+    ----------
+    bound : BoundMetric
+    scores : array of shape (n,)
+    groups : array of shape (n,)
+    rng : Generator
+        Draws the random starts.
+    restarts : int
+        Random starts beside the best common shift.
+
     Examples
     --------
     >>> import numpy as np

@@ -97,7 +97,11 @@ class BothLogistic(ValidationLogistic):
     As in `ValidationLogistic`, C and the threshold are chosen by scores of models that have not
     seen the row: each validation fold is left out in turn, the training rows never.
 
-    Parameters are those of `ValidationLogistic`.
+    Parameters
+    ----------
+    metric, C, folds, greater_is_better, standardize, fit_intercept, validation_fraction, \
+max_metric_calls, random_state
+        As in `ValidationLogistic`.
 
     Examples
     --------

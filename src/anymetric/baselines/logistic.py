@@ -102,7 +102,11 @@ class PostShift(LogisticBaseline):
     among equally good shifts the smallest is taken. Where the metric reads scores and no
     decisions, there is no threshold and this is `LogisticBaseline`.
 
-    Parameters and attributes are those of `LogisticBaseline`.
+    Parameters
+    ----------
+    metric, C, greater_is_better, standardize, fit_intercept, validation_fraction, \
+max_metric_calls, random_state
+        As in `LogisticBaseline`, as are the attributes.
 
     Examples
     --------

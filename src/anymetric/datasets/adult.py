@@ -105,6 +105,11 @@ def load_adult_proxy(subset: Subset = "train", *, sparse: bool = False) -> Datas
     Wife: 1,566 women and 2 men of the training file). The gender columns and the Wife column
     leave the features; 119 remain, and no groups.
 
+    Parameters
+    ----------
+    subset, sparse
+        As in :func:`load_adult`.
+
     Examples
     --------
     >>> task = load_adult_proxy()
@@ -132,6 +137,13 @@ class NoisyLabels:
     """A task with wrong labels in training and clean ones elsewhere.
 
     The training part keeps its true labels as side column ``clean_y``.
+
+    Attributes
+    ----------
+    train : Dataset
+        The rows whose labels may be wrong.
+    validation, test : Dataset
+        Clean rows.
 
     Examples
     --------

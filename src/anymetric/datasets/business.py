@@ -95,6 +95,14 @@ def load_business_proxy(
     As :func:`load_business_pairs` without the phone; ``y`` is the true label and side column
     ``proxy`` says whether both records have the same phone number.
 
+    Parameters
+    ----------
+    n_pairs, random_state
+        As in :func:`load_business_pairs`.
+    features : {"no_phone", "no_address_no_phone"}
+        The 31 similarities that do not look at the phone, or the 21 that look at the address
+        neither.
+
     Examples
     --------
     >>> sorted(load_business_proxy().side)

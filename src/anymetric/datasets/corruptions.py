@@ -35,6 +35,8 @@ def corrupt_features(
     fraction : float
         The share of these rows, between 0 and 1; ``round(fraction * rows)`` are drawn.
     rng : Generator
+    flip : float
+        The probability that a binary value of a drawn row is flipped.
 
     Examples
     --------
@@ -66,6 +68,14 @@ def flip_labels(y: NDArray[Labels], fraction: float, rng: np.random.Generator) -
     """Turn each positive label negative with this probability, as in the authors' notebook.
 
     Labels may be 0 and 1 or -1 and +1; the larger of the two is the positive one.
+
+    Parameters
+    ----------
+    y : array of shape (n,)
+        Left as it is; a copy is returned.
+    fraction : float
+        The probability, between 0 and 1.
+    rng : Generator
 
     Examples
     --------

@@ -59,6 +59,13 @@ def load_simulated(n: int = 5000, *, random_state: int | np.random.Generator) ->
 class LinearOptimum:
     """The best linear rule ``direction @ x > threshold`` and its cost.
 
+    Attributes
+    ----------
+    cost : float
+    direction : (float, float)
+        Of length one.
+    threshold : float
+
     Examples
     --------
     >>> LinearOptimum(0.5, (1.0, 0.0), 0.0).cost

@@ -18,6 +18,10 @@ _SHARES = {"classification": (2 / 9, 1 / 3), "ranking": (0.2, 0.2)}
 class Split(NamedTuple):
     """Row numbers of the three parts, each in rising order.
 
+    Attributes
+    ----------
+    train, validation, test : array of int
+
     Examples
     --------
     >>> [part.size for part in split(900, random_state=0)]

@@ -6,6 +6,9 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+# What the rows that judge are called where they trained too: no loss of its own.
+JUDGES = "validation rows"
+
 
 def class_names(names: Sequence[str], classes: Any = None) -> dict[str, str]:
     """Return names in which the classes are called as in y.
@@ -35,10 +38,13 @@ def short_names(names: Sequence[str], classes: Any = None) -> dict[str, str]:
     ['class=no, groups=a', 'class=yes, groups=a', 'validation rows']
     >>> list(short_names(["lp(1.5)[all]", "lp(2)[all]"]).values())
     ['lp(1.5)[all]', 'lp(2)[all]']
+    >>> list(short_names(["pairwise_logistic", "pairwise_logistic[gains]"]).values())
+    ['pairwise_logistic', 'pairwise_logistic[gains]']
     """
     called = class_names(names, classes)
     parts = [re.fullmatch(r"([\w().]+)\[(.+)\]", text, re.DOTALL) for text in called.values()]
-    if len({part[1] for part in parts if part}) != 1:
+    losses = {part and part[1] for part, name in zip(parts, names, strict=True) if name != JUDGES}
+    if len(losses) != 1:
         return called
     pairs = zip(called.items(), parts, strict=True)
     return distinct({name: part[2] if part else text for (name, text), part in pairs})

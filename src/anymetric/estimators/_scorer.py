@@ -10,6 +10,7 @@ import numpy as np
 from scipy.special import logit
 from sklearn.base import is_classifier, is_regressor
 from sklearn.metrics._scorer import _BaseScorer
+from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _check_sample_weight, check_consistent_length
 
 from anymetric.errors import MetricWarning
@@ -79,6 +80,9 @@ class MetricScorer(_BaseScorer):
         columns = side_columns(y_true[:, np.newaxis], side, groups=groups)
         if sample_weight is not None:
             sample_weight = _check_sample_weight(sample_weight, y_true, ensure_non_negative=True)
+        y_true, y_score, sample_weight, columns, X = weighed(
+            metric, y_true, y_score, sample_weight, columns, X
+        )
         bound = metric.bind(y_true, weights=sample_weight, side=columns, labels=labels, X=X)
         return float(bound.values(y_score))
 
@@ -180,6 +184,35 @@ def scores_from(probabilities, many=None):
     if many is None:
         return logit(share[:, 1])
     return np.log(share) if many.exclusive else logit(share)
+
+
+def weighed(metric, y, scores, weights, columns, X):
+    """Return the rows without those of weight zero, where a user's metric takes no weights.
+
+    There all other rows count alike, which is a warning if their weights differ.
+
+    Examples
+    --------
+    >>> def hits(y_true, y_pred):
+    ...     return (y_true == y_pred).mean()
+    >>> rows = np.array([1.0, -1.0]), np.array([1.0, 1.0]), np.array([0.0, 2.0]), {}, None
+    >>> weighed(as_metric(hits, greater_is_better=True), *rows)[:3]
+    (array([-1.]), array([1.]), None)
+    """
+    asked = getattr(metric, "inner", metric)
+    if weights is None or not np.any(weights) or getattr(asked, "takes_weights", True):
+        return y, scores, weights, columns, X
+    kept = np.flatnonzero(weights)
+    if np.ptp(weights[kept]) > 0.0:
+        warnings.warn(
+            f"sample_weight was given, but the metric {metric.name!r} takes no sample_weight: all "
+            "rows of positive weight count alike. Give it a parameter of that name.",
+            MetricWarning,
+            stacklevel=3,
+        )
+    columns = {name: column[kept] for name, column in columns.items()}
+    X = None if X is None else _safe_indexing(X, kept)
+    return y[kept], scores[kept], None, columns, X
 
 
 def warn_if_maximised(metric):

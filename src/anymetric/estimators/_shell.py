@@ -39,7 +39,7 @@ from anymetric.estimators._rows import (
     checked_weights,
     telling,
 )
-from anymetric.estimators._scorer import warn_if_maximised
+from anymetric.estimators._scorer import warn_if_maximised, weighed
 from anymetric.estimators._units import unit_of
 from anymetric.gradients import LinearInterpolation, Subspace
 from anymetric.ledger import Ledger, Probe
@@ -150,6 +150,7 @@ class MetricEstimator(ShowsRun, TakesRows, CallbackSupportMixin, BaseEstimator):
         X : array-like or sparse matrix of shape (n, d)
         y : array-like of shape (n,)
         sample_weight : array-like of shape (n,), optional
+            A weight of two is a row twice; where no weight reaches one, only their ratios count.
         groups, source : array-like of shape (n,), optional
             Groups that the metric or the surrogates speak of; where each row comes from.
         side : dict of columns or data frame, optional
@@ -406,14 +407,15 @@ class MetricEstimator(ShowsRun, TakesRows, CallbackSupportMixin, BaseEstimator):
         scores = self._scores(X)
         warn_if_maximised(self.metric_)
         check_consistent_length(X, y)
-        columns = side_columns(scores, side, groups=groups)
-        bound = self.metric_.bind(
+        y, scores, weights, columns, X = weighed(
+            self.metric_,
             self._encode_valid(as_target(y)),
-            weights=None if sample_weight is None else checked_weights(sample_weight, scores),
-            side=columns,
-            labels=self._labels(),
-            X=as_matrix(self._checked(X)),
+            scores,
+            None if sample_weight is None else checked_weights(sample_weight, scores),
+            side_columns(scores, side, groups=groups),
+            as_matrix(self._checked(X)),
         )
+        bound = self.metric_.bind(y, weights=weights, side=columns, labels=self._labels(), X=X)
         return float(bound.values(scores))
 
     def diagnose(self, X, y, *, sample_weight=None, groups=None, side=None):
@@ -448,6 +450,18 @@ class MetricEstimator(ShowsRun, TakesRows, CallbackSupportMixin, BaseEstimator):
         scores = unit_of(problem.metric).small_scores(self.model_.scores(as_matrix(X)))
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
         return diagnose(*around_scores(problem, scores), self.settings_, rng)
+
+    def __getstate__(self):
+        # By name: skops writes an Enum's member, and cannot read it again.
+        state = super().__getstate__()
+        status = state.get("status_")
+        return {**state, "status_": status.name} if isinstance(status, Status) else state
+
+    def __setstate__(self, state):
+        status = state.get("status_")
+        if isinstance(status, str):
+            state = {**state, "status_": Status[status]}
+        super().__setstate__(state)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

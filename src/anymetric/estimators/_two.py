@@ -6,9 +6,10 @@ import numpy as np
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 
 from anymetric import starts
-from anymetric.estimators._defaults import default_slices
+from anymetric.estimators._defaults import default_by_query, default_slices
 from anymetric.metrics import Classes
 from anymetric.metrics.calls import BoundCalls
+from anymetric.metrics.ranked import QUERY
 
 
 class TwoClasses:
@@ -77,6 +78,9 @@ class TwoClasses:
         return tuple(self.classes_.tolist())
 
     def _default_surrogates(self, metric, train):
+        if QUERY in metric.needs and not metric.decides and QUERY in train.side:
+            # Nothing moves whole queries: one class alone would run away from the other.
+            return default_by_query(metric, train)
         return default_slices(train, by=self.slices or ())
 
     def _plainest(self, problem):

@@ -14,6 +14,10 @@ from anymetric.solvers import WeightedLoss, minimise
 # Of the spread: a fit that leaves less is as good as exact.
 LEAST_LEFT = 1e-3
 
+# Targets so many robust standard deviations from a fit are drawn in to that distance, and the fit
+# made anew, so often.
+FAR, ROUNDS = 6.0, 10
+
 # The side column that keeps the targets exactly as they were given.
 EXACT = "y"
 
@@ -41,14 +45,24 @@ class Unit:
 
     @classmethod
     def of(cls, data, model):
-        """Return the unit of these rows; without an intercept it is centred at zero."""
-        center = float(np.average(data.y, weights=data.weights)) if model.intercept else 0.0
-        spread = root_mean_square(data.y - center, data.weights)
-        # Rounding alone must not pass for a spread.
-        whole = cls(center, spread if spread > 1e-12 * abs(center) else 1.0)
-        small = whole.small(data)
-        fitted = minimise(WeightedLoss(model, small, as_loss("squared"), data.weights, 1e-4))
-        left = root_mean_square(small.y - model.scores(data.X, fitted), data.weights)
+        """Return the unit of these rows; without an intercept it is centred at zero.
+
+        Targets far beyond all others are drawn in first, or the unit would be theirs.
+        """
+        y = drawn_in(data.y, np.full(len(data), np.median(data.y)))
+        for _ in range(ROUNDS):
+            center = float(np.average(y, weights=data.weights)) if model.intercept else 0.0
+            spread = root_mean_square(y - center, data.weights)
+            # Rounding alone must not pass for a spread.
+            whole = cls(center, spread if spread > 1e-12 * abs(center) else 1.0)
+            small = whole.small(replace(data, y=y))
+            fitted = minimise(WeightedLoss(model, small, as_loss("squared"), data.weights, 1e-4))
+            around = whole.large(model.scores(data.X, fitted))
+            last, y = y, drawn_in(data.y, around)
+            if np.array_equal(last, y):
+                break
+        sound = y == data.y
+        left = root_mean_square((y - around)[sound], data.weights[sound]) / whole.spread
         return cls(center, whole.spread * max(left, LEAST_LEFT))
 
     def small(self, data):
@@ -143,6 +157,20 @@ class BoundInUnit(BoundMetric):
 
     def _values(self, scores):
         return self.inner.values(self.metric.unit.large(scores))
+
+
+def drawn_in(y, around):
+    """Return targets none of which lies far beyond the others from where they are expected.
+
+    Examples
+    --------
+    >>> drawn_in(np.array([1.0, -1.0, 2.0, 0.0, 1e9]), np.zeros(5)).round(1).tolist()
+    [1.0, -1.0, 2.0, 0.0, 9.9]
+    """
+    off = y - around
+    middle = float(np.median(off))
+    most = FAR * 1.4826 * float(np.median(np.abs(off - middle)))
+    return np.clip(y, around + middle - most, around + middle + most) if most > 0.0 else y
 
 
 def root_mean_square(errors, weights):

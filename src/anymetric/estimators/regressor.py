@@ -56,7 +56,7 @@ max_metric_calls, n_jobs, verbose, random_state
     model_ : Scorer
         The model itself, if `model` is not linear.
     weights_, surrogates_, row_shares_, history_, status_, cost_, validation_score_, \
-validation_, n_metric_calls_
+validation_, settings_, n_metric_calls_
         As in `MetricClassifier`.
 
     Examples

@@ -89,6 +89,8 @@ def fit(
         Penalty on ``|g|^2`` relative to the mean square of a column of H.
     truncation : float, optional
         The Lipschitz constant L: a gradient longer than ``2 sqrt(K) L`` becomes zero (appendix).
+    calls : int
+        Metric calls that M took, to be noted in the estimate.
 
     Examples
     --------
@@ -98,7 +100,8 @@ def fit(
     [1.5, 0.0]
     """
     if intercept:
-        H, M = H - H.mean(axis=0), M - M.mean()
+        # A constant less its own mean is not always zero.
+        H, M = H - H.mean(axis=0), M - M.mean() if np.ptp(M) > 0.0 else np.zeros_like(M)
     size = np.sqrt(np.mean(H**2)) if H.size else 0.0
     A = np.vstack([H, np.sqrt(ridge * len(H)) * size * np.eye(H.shape[1])]) if ridge else H
     b = np.append(M, np.zeros(H.shape[1])) if ridge else M
@@ -143,6 +146,29 @@ def truncated(gradient: NDArray[np.float64], lipschitz: float | None) -> NDArray
         return gradient
     longest = 2.0 * np.sqrt(len(gradient)) * lipschitz
     return gradient if np.linalg.norm(gradient) <= longest else np.zeros_like(gradient)
+
+
+def afforded(ledger: Ledger, m: int, each: int, besides: int = 1) -> int:
+    """Return how many of m draws the calls left allow: all m where not even two calls are.
+
+    Parameters
+    ----------
+    ledger : Ledger
+    m : int
+        Draws that are wanted.
+    each : int
+        Calls that a draw takes.
+    besides : int
+        Calls to keep: one for the look at the model that follows.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> [afforded(SimpleNamespace(left=left), 32, each=2) for left in (np.inf, 65, 64, 3, 2)]
+    [32, 32, 31, 1, 32]
+    """
+    calls = min(ledger.left - besides, each * m)
+    return m if calls < 2 or calls < each else int(calls // each)
 
 
 def positive(name: str, value: float) -> None:

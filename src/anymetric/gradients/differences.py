@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from anymetric.gradients.base import Estimate, positive, truncated
+from anymetric.gradients.base import Estimate, afforded, positive, truncated
 from anymetric.gradients.shifts import Shifter, margin_slices
 from anymetric.ledger import Ledger, Probe, draw_rows
 from anymetric.problem import BLOCK
@@ -25,7 +25,8 @@ class FiniteDifferences:
     Parameters
     ----------
     m : int
-        Perturbations: m metric calls, and one for the scores as they are.
+        Perturbations: m metric calls, and one for the scores as they are; fewer where a budget
+        ends.
     sigma : float
         Standard deviation of the perturbations, in units of the profile.
     intercept : bool
@@ -74,13 +75,14 @@ class FiniteDifferences:
             shifts, found = shifter.solve(shifter.begun + self.sigma * Z)
             return Z, shifts, found
 
-        Z, shifts, lost = gather(self.m, draw)
+        m = afforded(ledger, self.m, each=1, besides=2)
+        Z, shifts, lost = gather(m, draw)
         costs = shifted_costs(ledger, shifter, shifts)
         base = shifted_costs(ledger, shifter, np.zeros((1, len(reach))))[0]
         rise = costs - (costs.mean() if self.intercept else base)
         terms = rise[:, np.newaxis] * Z / (self.sigma * reach)
         flat = bool(np.all(costs == base))
-        return averaged(terms, self.nonnegative, self.truncation, self.m + 1, lost, flat)
+        return averaged(terms, self.nonnegative, self.truncation, m + 1, lost, flat)
 
 
 @dataclass(frozen=True)
@@ -90,7 +92,7 @@ class TwoStep:
     Parameters
     ----------
     m : int
-        Pairs of perturbations: 2 m metric calls.
+        Pairs of perturbations: 2 m metric calls; fewer where a budget ends.
     sigma : float
         sigma_1, the smoothing.
     sigma2 : float, optional
@@ -147,13 +149,14 @@ class TwoStep:
             moved, also = shifter.solve(first + second * Z)
             return Z, np.hstack([smooth, moved]), found & also
 
-        Z, shifts, lost = gather(self.m, draw)
+        m = afforded(ledger, self.m, each=2)
+        Z, shifts, lost = gather(m, draw)
         costs = shifted_costs(ledger, shifter, np.vstack([shifts[:, :K], shifts[:, K:]]))
-        rise = costs[self.m :] - costs[: self.m]
+        rise = costs[m:] - costs[:m]
         rise = rise - rise.mean() if self.intercept else rise
         terms = rise[:, np.newaxis] * Z / (second * reach)
         flat = bool(np.all(costs == costs[0]))
-        return averaged(terms, self.nonnegative, self.truncation, 2 * self.m, lost, flat)
+        return averaged(terms, self.nonnegative, self.truncation, 2 * m, lost, flat)
 
 
 def shifter_at(

@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from anymetric.gradients.base import Estimate, fit, positive
+from anymetric.gradients.base import Estimate, afforded, fit, positive
 from anymetric.ledger import Batch, Ledger, Probe
 
 
@@ -20,7 +20,7 @@ class LinearInterpolation:
     Parameters
     ----------
     m : int
-        Perturbations: 2 m metric calls two-sided, m one-sided.
+        Perturbations: 2 m metric calls two-sided, m one-sided; fewer where a budget ends.
     sigma : float
         Their standard deviation.
     sides : {"two", "one"}
@@ -69,15 +69,17 @@ class LinearInterpolation:
 
     def estimate(self, ledger: Ledger, here: Probe, rng: np.random.Generator) -> Estimate:
         """Probe around `here` and fit."""
-        count = 2 * self.m if self.sides == "two" else self.m
+        each = 2 if self.sides == "two" else 1
+        m = afforded(ledger, self.m, each)
+        count = each * m
         thetas = here.theta + self.sigma * self._draw(count, len(here.theta), rng)
         batch = None
         if self.batch is not None:
             batch = Batch.draw(ledger.problem, here.theta, self.batch, rng)
         probes = ledger.probe(thetas, batch)
         if self.sides == "two":
-            H = probes.profiles[: self.m] - probes.profiles[self.m :]
-            M = probes.costs[: self.m] - probes.costs[self.m :]
+            H = probes.profiles[:m] - probes.profiles[m:]
+            M = probes.costs[:m] - probes.costs[m:]
         else:
             H, M = probes.profiles - here.profile, probes.costs - here.cost
         return fit(

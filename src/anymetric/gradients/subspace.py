@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from anymetric.gradients.base import Estimate, fit, positive
+from anymetric.gradients.base import Estimate, afforded, fit, positive
 from anymetric.ledger import Ledger, Probe, Probes
 
 
@@ -21,7 +21,7 @@ class Subspace:
     Parameters
     ----------
     m : int
-        Pairs of probes: 2 m metric calls.
+        Pairs of probes: 2 m metric calls; fewer where a budget ends.
     sigma : float
         Standard deviation of the perturbations, in units of the profile.
     nonnegative, ridge, truncation
@@ -58,16 +58,17 @@ class Subspace:
         _, jacobian = ledger.problem.linearise(here.theta)
         # (p, K): J V = I where J has full rank
         V = np.asarray(np.linalg.pinv(jacobian, rcond=1e-6), dtype=np.float64)
-        Z = rng.standard_normal((self.m, len(here.profile)))
+        m = afforded(ledger, self.m, each=2)
+        Z = rng.standard_normal((m, len(here.profile)))
         steps = np.asarray(self.sigma * np.concatenate([Z, -Z]), dtype=np.float64)
         probes = probe_along(ledger, here.theta, V, steps)
         return fit(
-            probes.profiles[: self.m] - probes.profiles[self.m :],
-            probes.costs[: self.m] - probes.costs[self.m :],
+            probes.profiles[:m] - probes.profiles[m:],
+            probes.costs[:m] - probes.costs[m:],
             nonnegative=self.nonnegative,
             ridge=self.ridge,
             truncation=self.truncation,
-            calls=2 * self.m,
+            calls=2 * m,
         )
 
 

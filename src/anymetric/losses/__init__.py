@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from anymetric.losses.base import Loss, MarginForm, MarginLoss, ResidualLoss
 from anymetric.losses.margin import Exponential, Hinge, Logistic, Sigmoid, SquaredHinge
-from anymetric.losses.residual import Absolute, Huber, Lp, Squared
+from anymetric.losses.residual import Absolute, Huber, Lp, Squared, Tilted
 
 __all__ = [
     "Absolute",
@@ -20,6 +20,7 @@ __all__ = [
     "Sigmoid",
     "Squared",
     "SquaredHinge",
+    "Tilted",
     "as_loss",
 ]
 
@@ -32,6 +33,10 @@ _NAMED: dict[str, Loss] = {
 
 def as_loss(spec: Loss | str) -> Loss:
     """Return the loss itself, or the one of this name with its default settings.
+
+    Parameters
+    ----------
+    spec : Loss or str
 
     Examples
     --------

@@ -177,6 +177,11 @@ class MarginForm(MarginLoss):
     Slope: ``-rho'(1 - z)``. It rises beyond z = 1: it is not `decreasing`.
     Identities: ``rho(f - y) = phi(y f)``, because ``f - y = -y (1 - y f)``.
 
+    Parameters
+    ----------
+    residual : ResidualLoss
+        rho.
+
     Examples
     --------
     >>> from anymetric.losses import Squared

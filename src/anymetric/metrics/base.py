@@ -156,6 +156,12 @@ class Metric(ABC):
 class BoundMetric(ABC):
     """A metric on fixed rows: from scores to values, to costs, to a sweep of thresholds.
 
+    Attributes
+    ----------
+    metric : Metric
+    rows : Rows
+        The rows that `Metric.bind` was given.
+
     Examples
     --------
     >>> import numpy as np

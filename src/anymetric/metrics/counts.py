@@ -19,6 +19,11 @@ ROUNDING = 1e-12
 class Counts:
     """Weights of the four outcomes, each of shape ``(..., G)``: one for each group.
 
+    Attributes
+    ----------
+    tp, fp, fn, tn : arrays of shape (..., G)
+        True and false positives, false and true negatives.
+
     Examples
     --------
     >>> import numpy as np

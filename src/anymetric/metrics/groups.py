@@ -57,6 +57,13 @@ class MacroByGroup(EachGroup):
 
     A group without positives has an F-measure of 0, whatever is predicted.
 
+    Parameters
+    ----------
+    of : CountMetric
+        The rate.
+    groups : str
+        The side column of groups.
+
     Examples
     --------
     >>> import numpy as np
@@ -82,6 +89,13 @@ class MacroByGroup(EachGroup):
 @dataclass(frozen=True)
 class WorstGroup(EachGroup):
     """A rate in the group where it is worst: worst-group error by default.
+
+    Parameters
+    ----------
+    of : CountMetric
+        The rate.
+    groups : str
+        The side column of groups.
 
     Examples
     --------

@@ -93,6 +93,13 @@ class LabelF(LabelCountMetric):
 
     A label that no row has and none got counts 0, as in scikit-learn.
 
+    Parameters
+    ----------
+    average : {"macro", "weighted", "micro"}
+        The plain mean over labels, the mean by their rows, or of all labels together.
+    beta : float
+        Recall counts this many times as much as precision.
+
     Examples
     --------
     >>> import numpy as np
@@ -207,6 +214,11 @@ class InstanceF(LabelRowMetric):
     """The mean over rows of the F-measure of the labels given to each.
 
     A row without labels that got none counts 0, as in scikit-learn.
+
+    Parameters
+    ----------
+    beta : float
+        Recall counts this many times as much as precision.
 
     Examples
     --------

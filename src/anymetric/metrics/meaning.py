@@ -67,6 +67,11 @@ def meant(metric: Metric, classes: Classes) -> Metric:
     one over the classes, as in scikit-learn; ``worst_group_`` is still about groups, with a
     macro F-measure within each. Of labels, accuracy is that of the whole set.
 
+    Parameters
+    ----------
+    metric : Metric
+    classes : Classes
+
     Examples
     --------
     >>> from anymetric.metrics import as_metric

@@ -199,6 +199,10 @@ class QueryAveragePrecision(QueryMetric):
 def by_query(metric: Metric) -> Metric:
     """Return the twin of a metric that is taken query by query, or the metric if it has none.
 
+    Parameters
+    ----------
+    metric : Metric
+
     Examples
     --------
     >>> by_query(PrecisionAtK(5)).name, by_query(AveragePrecision()).name

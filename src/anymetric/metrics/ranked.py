@@ -129,6 +129,19 @@ class QueryMetric(Metric):
 class BoundQueries(BoundMetric):
     """A metric by query on fixed rows: each query is sorted by itself, many at a time.
 
+    Attributes
+    ----------
+    metric : QueryMetric
+    rows : Rows
+    alive : array of int
+        The rows that weigh anything.
+    queries : Queries
+        The Q queries of those rows.
+    gain : array of the shape of `alive`
+        What each of them earns.
+    told : boolean array of shape (Q,)
+        Which queries have a relevant row.
+
     Examples
     --------
     >>> import numpy as np
@@ -176,6 +189,10 @@ class BoundQueries(BoundMetric):
 
 def relevance(rows: Any) -> NDArray[np.float64]:
     """Return the relevance of rows or data: a column of that name, or 1 for positive rows.
+
+    Parameters
+    ----------
+    rows : Rows or Data
 
     Examples
     --------

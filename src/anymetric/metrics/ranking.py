@@ -107,6 +107,11 @@ class AveragePrecision(RankingMetric):
 class RecallAtPrecision(RankingMetric):
     """The highest recall of a threshold with at least this precision; 0 if there is none.
 
+    Parameters
+    ----------
+    precision : float
+        Above 0, up to 1.
+
     Examples
     --------
     >>> import numpy as np

@@ -158,6 +158,11 @@ class FBeta(CountMetric):
 
     ``(1 + beta^2) TP / ((1 + beta^2) TP + beta^2 FN + FP)``.
 
+    Parameters
+    ----------
+    beta : float
+        From zero up; at zero it is the precision.
+
     Examples
     --------
     >>> import numpy as np

@@ -138,6 +138,11 @@ class MeanAbsoluteError(LossMetric):
 class Pinball(LossMetric):
     """Quantile loss: ``q (y - f)_+ + (1 - q) (f - y)_+``, least at the q-quantile.
 
+    Parameters
+    ----------
+    quantile : float
+        q, between 0 and 1.
+
     Examples
     --------
     >>> import numpy as np
@@ -166,6 +171,12 @@ class Pinball(LossMetric):
 @dataclass(frozen=True)
 class Within(LossMetric):
     """Share of rows whose error is at most `tolerance`, or that fraction of the target.
+
+    Parameters
+    ----------
+    tolerance : float
+    relative : bool
+        Take the tolerance as a fraction of the target's absolute value, not in its unit.
 
     Examples
     --------

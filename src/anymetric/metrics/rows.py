@@ -17,6 +17,11 @@ from anymetric.data import Columns
 class Rows:
     """The rows that a metric is bound to: targets, weights, side columns, the user's labels.
 
+    Attributes
+    ----------
+    y, weights, side, labels, X
+        As `Metric.bind` takes them; there, weights are ones if none are given.
+
     Examples
     --------
     >>> import numpy as np

@@ -73,6 +73,11 @@ class BoundTop(BoundRanking):
 class PrecisionAtK(TopMetric):
     """Share of positives among the k rows with the highest scores.
 
+    Parameters
+    ----------
+    k : int
+        No more than there are rows.
+
     Examples
     --------
     >>> import numpy as np
@@ -108,6 +113,11 @@ class PrecisionAtK(TopMetric):
 @dataclass(frozen=True)
 class PrecisionAtFraction(TopMetric):
     """Share of positives among the best-scored fraction of the rows: ``k = int(fraction n)``.
+
+    Parameters
+    ----------
+    fraction : float
+        Above 0, up to 1; the top holds one row at the least.
 
     Examples
     --------

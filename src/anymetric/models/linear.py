@@ -15,6 +15,8 @@ from anymetric.models.products import row_sums, sums_and_totals, times
 # Entries of X up to which a Hessian is summed in double precision, and rows in a block of it.
 EXACT = 1 << 17
 ROWS = 2048
+# So many standard deviations from zero the columns of a sparse X are centred before they are used.
+REMOTE = 1e4
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,9 +160,39 @@ class Linear:
         if self.scale is not None:
             H = H / np.outer(self.scale, self.scale)
             first = first / self.scale
+        remote = self._remote(X.shape[1])
+        if len(remote):
+            H[:, remote] = self._columns_of_hessian(X, curvature, remote)
+            H[remote, :] = H[:, remote].T
         if not self.intercept:
             return H
         return np.block([[H, first[:, np.newaxis]], [first[np.newaxis, :], np.array([[total]])]])
+
+    def _remote(self, d: int) -> NDArray[np.intp]:
+        """Return the columns that lie so far from zero that a difference of sums says nothing."""
+        if self.shift is None:
+            return np.zeros(0, dtype=np.intp)
+        scale = np.ones(d) if self.scale is None else self.scale
+        return np.flatnonzero(np.abs(self.shift) > REMOTE * scale)
+
+    def _columns_of_hessian(
+        self, X: sparse.csr_array, curvature: NDArray[np.float64], columns: NDArray[np.intp]
+    ) -> NDArray[np.float64]:
+        """Return some columns of the sparse Hessian, each row centred before it is multiplied."""
+        assert self.shift is not None
+        scale = np.ones(X.shape[1]) if self.scale is None else self.scale
+        total = np.zeros((X.shape[1], len(columns)))
+        for start in range(0, X.shape[0], ROWS):
+            part = X[start : start + ROWS]
+            # Such columns are hardly ever zero: as dense ones they take no more room.
+            dense = (part[:, columns].toarray() - self.shift[columns]) / scale[columns]
+            bent = dense * curvature[start : start + ROWS, np.newaxis]
+            crossed = (part.T @ bent - np.outer(self.shift, bent.sum(axis=0))) / scale[
+                :, np.newaxis
+            ]
+            crossed[columns] = dense.T @ bent
+            total += crossed
+        return total
 
 
 def weighted_sum(X: Matrix, rows: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -71,6 +71,16 @@ class Adagrad:
 class LBFGS:
     """SciPy's L-BFGS: few iterations for smooth surrogates, and usable for the hinge.
 
+    Parameters
+    ----------
+    iterations : int
+        The most that are taken.
+    memory : int
+        How many past steps the curvature is read from: SciPy's `maxcor`.
+    tolerance : float
+        Stop when an iteration lowers the objective by no more than this, or no entry of the
+        gradient is larger: SciPy's `ftol` and `gtol`.
+
     Examples
     --------
     >>> import numpy as np

@@ -171,6 +171,14 @@ def class_losses(
     the rows that have it and those that have not; by the columns of `by` too. A margin loss is
     taken one class against the rest. Slices without rows are left out.
 
+    Parameters
+    ----------
+    spec : "auto", surrogate, builder, loss, name or a list of them
+    classes : Classes
+    data : Data
+    by : sequence of str
+        Side columns.
+
     Examples
     --------
     >>> import numpy as np

@@ -26,6 +26,15 @@ from anymetric.surrogates.sums import BoundSlices
 class Profiler:
     """All K surrogates on fixed rows: scores to profiles, and the slopes of each coordinate.
 
+    Attributes
+    ----------
+    surrogates : tuple of Surrogate
+        In the order of the profile.
+    parts : tuple of Bound
+        One for each family: surrogates that share a pass.
+    order : array of shape (K,)
+        The place of each coordinate among the values of all parts.
+
     Examples
     --------
     >>> import numpy as np
@@ -116,6 +125,11 @@ Spec: TypeAlias = "Surrogate | Slices | Loss | str | Iterable[Surrogate | Slices
 def bind(spec: Spec, data: Data) -> Profiler:
     """Bind surrogates, builders, losses or names to rows; those of one family share a pass.
 
+    Parameters
+    ----------
+    spec : surrogate, builder, loss, name or a list of them
+    data : Data
+
     Examples
     --------
     >>> import numpy as np
@@ -185,6 +199,11 @@ def on_top(parts: list[sparse.csr_array]) -> sparse.csr_array:
 
 def expand(spec: Spec, data: Data) -> list[Surrogate]:
     """Return the flat list of surrogates, with every need checked against the columns.
+
+    Parameters
+    ----------
+    spec : surrogate, builder, loss, name or a list of them
+    data : Data
 
     Examples
     --------

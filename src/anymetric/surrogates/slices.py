@@ -130,6 +130,11 @@ class Slices:
 def per_class(loss: Loss | str = "hinge") -> Slices:
     """Return one surrogate per class: the paper's choice for rates and F-measures.
 
+    Parameters
+    ----------
+    loss : Loss or str
+        What is averaged over each slice: a loss, or its name.
+
     Examples
     --------
     >>> per_class("hinge").by
@@ -140,6 +145,11 @@ def per_class(loss: Loss | str = "hinge") -> Slices:
 
 def per_group(loss: Loss | str = "hinge") -> Slices:
     """Return one surrogate per group.
+
+    Parameters
+    ----------
+    loss : Loss or str
+        What is averaged over each slice: a loss, or its name.
 
     Examples
     --------
@@ -152,6 +162,11 @@ def per_group(loss: Loss | str = "hinge") -> Slices:
 def per_class_and_group(loss: Loss | str = "hinge") -> Slices:
     """Return one surrogate per class and group: section 6.2 of the paper.
 
+    Parameters
+    ----------
+    loss : Loss or str
+        What is averaged over each slice: a loss, or its name.
+
     Examples
     --------
     >>> per_class_and_group().by
@@ -162,6 +177,11 @@ def per_class_and_group(loss: Loss | str = "hinge") -> Slices:
 
 def per_source(loss: Loss | str = "hinge") -> Slices:
     """Return one surrogate per source of rows.
+
+    Parameters
+    ----------
+    loss : Loss or str
+        What is averaged over each slice: a loss, or its name.
 
     Examples
     --------
@@ -174,6 +194,11 @@ def per_source(loss: Loss | str = "hinge") -> Slices:
 def per_class_group_and_source(loss: Loss | str = "hinge") -> Slices:
     """Return one surrogate per class, group and source.
 
+    Parameters
+    ----------
+    loss : Loss or str
+        What is averaged over each slice: a loss, or its name.
+
     Examples
     --------
     >>> per_class_group_and_source().by
@@ -184,6 +209,11 @@ def per_class_group_and_source(loss: Loss | str = "hinge") -> Slices:
 
 def lp_family(powers: Sequence[float] = (1.2, 1.5, 2.0, 3.0)) -> list[Sliced]:
     """Return ``|f - y|^p`` over all rows, for each p: Example 2 of the paper.
+
+    Parameters
+    ----------
+    powers : sequence of float
+        Each above 1.
 
     Examples
     --------
