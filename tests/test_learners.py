@@ -23,8 +23,8 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from anymetric import Auto, MetricClassifier, MetricRegressor, Reweighted
 from anymetric.auto.learned import AutoLearned
-from anymetric.auto.learners import LearnerKitchen, dealt_by_class
-from anymetric.auto.pool import Recipe
+from anymetric.auto.learners import LearnerKitchen
+from anymetric.auto.pool import Recipe, dealt
 from anymetric.data import Data
 from anymetric.ledger import Ledger
 from anymetric.metrics import as_metric
@@ -69,7 +69,7 @@ def halves(n=300, m=150, **named):
 def kitchen(learner, n=120, m=80):
     train, valid = halves(n, m)
     both = Data(np.vstack([train.X, valid.X]), np.concatenate([train.y, valid.y]))
-    fold = dealt_by_class(valid.y, np.random.default_rng(0))
+    fold = dealt(valid, np.random.default_rng(0))
     return LearnerKitchen(learner, train, valid, both, fold)
 
 

@@ -2,10 +2,12 @@
 
 import pickle
 import warnings
+from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy import sparse
@@ -28,12 +30,18 @@ from anymetric.gradients import LinearInterpolation, Subspace
 from anymetric.ledger import Ledger
 from anymetric.losses import as_loss
 from anymetric.many import AutoMany
-from anymetric.many.offsets import ConfusionTally, levels, tuned
-from anymetric.many.pool import LinearTrainer, ManyKitchen
+from anymetric.many.asking import AskingJury
+from anymetric.many.confusions import ConfusionTally, CostTally, MarginTally, tally_for
+from anymetric.many.jury import Counting, CountingJury
+from anymetric.many.offsets import LEVELS, levels, prior_corrections, tuned
+from anymetric.many.pool import LearnerTrainer, LinearTrainer, ManyKitchen
 from anymetric.many.recipes import evened
 from anymetric.many.rivals import OnJudges, Shifted
+from anymetric.many.room import nearest
 from anymetric.many.solver import TableLoss, solved
-from anymetric.metrics import ByGroup, Classes, ClassF, CohenKappa, CostMatrix, meant
+from anymetric.many.walk import by_class, slopes_at
+from anymetric.metrics import ByGroup, Classes, ClassF, CohenKappa, CostMatrix, LabelF, meant
+from anymetric.metrics.confusion import reads_margins
 from anymetric.models import Linear, Outputs, Reweighted
 from anymetric.problem import Problem
 from anymetric.projections import LBFGS, GaussNewton
@@ -227,6 +235,198 @@ def test_tuned_offsets_never_cost_more_than_none(seed):
     y, scores, weights = drawn(seed, n=30)
     one = tally(y, weights)
     assert one.cost(scores + tuned(one, scores)) <= one.cost(scores) + 1e-12
+
+
+READ_BY_MARGINS = [name for name in ORACLES if isinstance(name, str)]
+
+
+def drawn_tallies(seed, spec, weighted, groups):
+    """Return scores with ties and the tally that is chosen, beside the one of whole matrices."""
+    rng = np.random.default_rng(seed)
+    n, C = int(rng.integers(5, 400)), int(rng.integers(2, 9))
+    y = rng.integers(C, size=n)
+    scores = (rng.normal(size=(n, C)) + np.eye(C)[y]).round(int(rng.integers(1, 4)))
+    weights = {"none": np.ones(n), "counts": rng.integers(1, 4, n), "real": rng.exponential(size=n)}
+    group = rng.integers(groups, size=n)
+    metric = meant(as_metric(spec), Classes(tuple(range(max(C, 3)))))
+    if isinstance(spec, CostMatrix):
+        metric = CostMatrix(10.0 ** rng.integers(-1, 5) * rng.exponential(size=(C, C)), bool(C % 2))
+    elif groups > 1:
+        metric = ByGroup(metric, worst=bool(seed % 2))
+    given = (y, group, groups, C, weights[weighted].astype(float))
+    return scores, tally_for(metric)(metric, *given), ConfusionTally(metric, *given)
+
+
+@given(
+    st.integers(0, 10**6),
+    st.sampled_from(READ_BY_MARGINS),
+    st.sampled_from(["none", "counts", "real"]),
+    st.sampled_from([1, 3]),
+)
+@example(689, "accuracy", "real", 1)  # two starts that rounding alone tells apart
+@settings(max_examples=150, deadline=None)
+def test_offsets_by_margins_are_those_by_whole_matrices(seed, spec, weighted, groups):
+    scores, fast, slow = drawn_tallies(seed, spec, weighted, groups)
+    assert type(fast) is MarginTally
+    assert_allclose(fast.cost(scores), slow.cost(scores), atol=1e-12)
+    for one, other in zip(fast.curve(scores, 1), slow.curve(scores, 1), strict=True):
+        assert_allclose(one, other, atol=1e-12)
+    np.testing.assert_array_equal(tuned(fast, scores), tuned(slow, scores))
+
+
+@given(st.integers(0, 10**6), st.sampled_from(["none", "counts", "real"]))
+@settings(max_examples=60, deadline=None)
+def test_offsets_of_a_cost_matrix_are_those_by_whole_matrices(seed, weighted):
+    scores, fast, slow = drawn_tallies(seed, CostMatrix(COSTS), weighted, 1)
+    assert type(fast) is CostTally
+    assert_allclose(fast.curve(scores, 1)[1], slow.curve(scores, 1)[1], rtol=1e-11, atol=1e-11)
+    np.testing.assert_array_equal(tuned(fast, scores), tuned(slow, scores))
+
+
+def test_a_sweep_leaves_the_scores_as_they_are():
+    for spec in ("macro_f1", CostMatrix(COSTS)):
+        scores, fast, slow = drawn_tallies(3, spec, "none", 1)
+        scores.flags.writeable = False
+        for one in (fast, slow):
+            one.curve(scores, 0)
+            tuned(one, scores)
+
+
+class Squared(ClassF):
+    """A formula of its own for whole matrices."""
+
+    def of_confusion(self, confusion):
+        return super().of_confusion(confusion) ** 2
+
+
+class Lowest(ByGroup):
+    """A formula of its own for groups."""
+
+    def of_groups(self, confusion):
+        return self.of.of_confusion(confusion).min(axis=-1) / 2.0
+
+
+@pytest.mark.parametrize(
+    "metric", [Squared(), ByGroup(Squared()), Lowest(ClassF()), ByGroup(CostMatrix(COSTS))], ids=str
+)
+def test_a_formula_for_whole_matrices_is_believed(metric):
+    y, scores, weights = drawn(5)
+    groups = np.arange(len(y)) % 2
+    assert not reads_margins(metric)
+    assert tally_for(metric) is ConfusionTally
+    data = Data(np.zeros((len(y), 1)), y.astype(float), weights.astype(float), {"groups": groups})
+    counting = Counting.build(metric, data, FOUR, np.ones((len(y), 1)))
+    side = {"groups": groups} if metric.needs else {}
+    expected = metric.cost(value(metric, y, scores, weights=weights, side=side))
+    assert_allclose(counting.costs(scores), expected)
+    assert_allclose(counting.tally().cost(scores), expected)
+
+
+@pytest.mark.parametrize("spec", [*READ_BY_MARGINS, CostMatrix(COSTS)], ids=str)
+def test_the_replicates_of_a_jury_are_scikit_learns_numbers(spec):
+    y, scores, weights = drawn(6)
+    replicates = np.random.default_rng(0).exponential(size=(len(y), 3))
+    metric = meant(as_metric(spec), FOUR)
+    data = Data(np.zeros((len(y), 1)), y.astype(float), weights.astype(float))
+    costs = Counting.build(metric, data, FOUR, replicates).costs(scores)
+    factors = [np.ones(len(y)), *replicates.T]
+    expected = [ORACLES[spec](y, scores.argmax(axis=1), weights * w) for w in factors]
+    assert_allclose(costs, metric.cost(np.array(expected)), atol=1e-12)
+
+
+def test_the_replicates_of_groups_are_taken_one_by_one():
+    y, scores, weights = drawn(8)
+    replicates = np.random.default_rng(0).exponential(size=(len(y), 2))
+    groups = np.arange(len(y)) % 3
+    metric = ByGroup(ClassF(), worst=True)
+    data = Data(np.zeros((len(y), 1)), y.astype(float), weights.astype(float), {"groups": groups})
+    costs = Counting.build(metric, data, FOUR, replicates).costs(scores)
+    decided = scores.argmax(axis=1)
+    for w, cost in zip([np.ones(len(y)), *replicates.T], costs, strict=True):
+        parts = [groups == g for g in range(3)]
+        each = [ORACLES["macro_f1"](y[g], decided[g], (weights * w)[g]) for g in parts]
+        assert_allclose(cost, 1.0 - min(each))
+
+
+@pytest.mark.parametrize("spec", ["macro_f1", "worst_class_recall"])
+def test_the_unit_of_the_weights_does_not_matter_to_offsets(spec):
+    y, scores, weights = drawn(9, n=40)
+    y = np.where(y == 3, 0, y)  # nobody is of the last class
+    for unit in (1 / 512, 64):
+        one, other = tally(y, weights, spec), tally(y, weights * unit, spec)
+        np.testing.assert_array_equal(tuned(one, scores), tuned(other, scores))
+
+
+def test_prior_corrections_are_logs_of_shares():
+    y, weights = np.array([0, 0, 1, 1, 3]), np.array([2.0, 4.0, 1.0, 1.0, 2.0])
+    shares = np.array([6.0, 2.0, 10 / 5 / 2, 2.0])  # half of a mean row for who is not there
+    logs = np.log(shares) - np.log(shares).mean()
+    found = prior_corrections(y, weights, 4)
+    assert_allclose(found, [0 * logs, -0.5 * logs, 0.5 * logs, -logs], atol=1e-12)
+
+
+def test_a_users_function_gets_prior_corrections_by_weight():
+    y, scores, weights = drawn(10, n=80)
+    weights = np.where(y == 0, 9, weights)
+
+    @metric(greater_is_better=True)
+    def balanced(y_true, y_pred, sample_weight):
+        return oracle.balanced_accuracy_score(y_true, y_pred, sample_weight=sample_weight)
+
+    def offsets(rows, w):
+        data = Data(np.zeros((len(rows), 1)), y[rows].astype(float), w.astype(float))
+        asked = meant(balanced, FOUR)
+        problem = Problem(data, [], asked, model=Outputs(Linear(), 4), labels=FOUR)
+        return AskingJury(Ledger(problem), FOUR, [], brief=True).tune(scores[rows]).offsets
+
+    repeated = np.repeat(np.arange(len(y)), weights)
+    weighted = offsets(np.arange(len(y)), weights)
+    assert np.any(weighted)
+    assert_allclose(weighted, offsets(repeated, np.ones(len(repeated))))
+
+
+@pytest.mark.parametrize("labels", [False, True])
+def test_a_slope_of_weighted_rows_is_that_of_repeated_rows(labels):
+    y, scores, weights = drawn(11, n=80)
+    classes, formula = FOUR, ClassF()
+    if labels:
+        classes, formula = Classes(FOUR.names, np.tril(np.ones((4, 4), dtype=bool))), LabelF()
+
+    def slopes(rows, w):
+        data = Data(np.zeros((len(rows), 1)), y[rows].astype(float), w.astype(float))
+        problem = Problem(data, [], formula, model=Outputs(Linear(), 4), labels=classes)
+        counting = Counting.build(formula, data, classes, np.zeros((len(rows), 0)))
+        jury = CountingJury(counting, np.zeros(len(rows), dtype=int), Ledger(problem))
+        rng = np.random.default_rng(0)
+        room = SimpleNamespace(problem=problem, classes=classes, rng=rng, jury=jury)
+        leader = SimpleNamespace(told=SimpleNamespace(scores=scores[rows]))
+        return slopes_at(room, leader, [by_class(k, classes, data, data) for k in range(4)])
+
+    repeated = np.repeat(np.arange(len(y)), weights)
+    weighted = slopes(np.arange(len(y)), weights)
+    assert np.any(weighted)
+    assert_allclose(weighted, slopes(repeated, np.ones(len(repeated))), atol=1e-10)
+
+
+@given(st.integers(0, 10**6))
+@settings(max_examples=60, deadline=None)
+def test_levels_are_even_places_and_those_after_the_class(seed):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(1, 1500))
+    ranked = np.sort(rng.normal(size=n).round(int(rng.integers(1, 5))))
+    own = rng.random(n) < rng.choice([0.0, 0.02, 0.5])
+    places = [0, *(k for k in range(1, n) if ranked[k] > ranked[k - 1]), n]
+    wanted = places
+    if len(places) > LEVELS:
+        after = sorted({min(p for p in places if p > k) for k in np.flatnonzero(own)})
+        wanted = sorted({*evenly(places), *evenly(after)})
+    np.testing.assert_array_equal(levels(ranked, own)[0], wanted)
+
+
+def evenly(places, kept=LEVELS // 2):
+    if len(places) <= kept:
+        return places
+    return [places[round(k * (len(places) - 1) / (kept - 1))] for k in range(kept)]
 
 
 def test_of_many_places_those_of_a_rare_class_are_kept():
@@ -522,6 +722,60 @@ def test_a_failing_function_leaves_the_best_model_so_far(rows):
     with pytest.raises(MetricError, match=r"no more.*rows of 4 classes") as failed:
         MetricClassifier(fragile, greater_is_better=True, random_state=0).fit(X[:200], y[:200])
     assert failed.value.best.predict(X[:5]).shape == (5,)
+
+
+def ours(y_true, y_pred):
+    return oracle.f1_score(y_true, y_pred, average="macro")
+
+
+@pytest.mark.parametrize("spec", ["macro_f1", ours])
+def test_as_many_calls_as_a_run_makes_are_enough_for_it(rows, spec, monkeypatch):
+    monkeypatch.setattr("anymetric.many.asking.PLENTY", 1)  # calls are never few
+    X, y = rows
+    free = MetricClassifier(
+        spec, greater_is_better=True, method=Auto(frontier=False), random_state=0
+    ).fit(X[:100], y[:100])
+    bound = clone(free).set_params(max_metric_calls=free.n_metric_calls_).fit(X[:100], y[:100])
+    assert bound.n_metric_calls_ == free.n_metric_calls_
+    assert bound.status_ == free.status_
+    np.testing.assert_array_equal(bound.coef_, free.coef_)
+
+
+def test_a_family_takes_the_recipes_that_it_can_follow():
+    tree = Reweighted(DecisionTreeClassifier())
+    rng = np.random.default_rng(0)
+    plain, firm = Recipe("plain", np.ones(2)), Recipe("firm", np.ones(2), strength=100.0)
+    rest = Recipe("rest", np.ones(2), loss=as_loss("logistic"))
+    linear = LinearTrainer(Outputs(Linear(), 4), FOUR)
+    labels = Classes(("a", "b"), np.eye(2, dtype=bool))
+    for trainer, taken in (
+        (linear, [True, True, True]),
+        (LearnerTrainer(tree, FOUR, rng), [True, False, False]),
+        (LearnerTrainer(tree, labels, rng), [True, False, True]),
+    ):
+        assert [trainer.takes(recipe) for recipe in (plain, firm, rest)] == taken
+
+
+@pytest.mark.parametrize("shape", [(6,), (6, 2)])
+def test_a_recipe_begins_from_the_one_whose_weights_are_most_alike(shape):
+    rng = np.random.default_rng(0)
+
+    def recipe(valid):
+        own = rng.exponential(size=(3, *shape[1:])) if valid else None
+        return Recipe("", rng.exponential(size=shape), own, share=0.3 if valid else 0.0)
+
+    def whole(one):
+        parts = np.zeros((9, *shape[1:]))
+        parts[:6] = (1.0 - one.share) * one.train / one.train.sum()
+        if one.valid is not None:
+            parts[6:] = one.share * one.valid / one.valid.sum()
+        return parts.reshape(-1) / np.linalg.norm(parts)
+
+    served = [SimpleNamespace(recipe=recipe(valid=k % 2)) for k in range(8)]
+    for wanted in (recipe(valid=False), recipe(valid=True)):
+        expected = max(served, key=lambda s: whole(wanted) @ whole(s.recipe))
+        assert nearest(wanted, served) is expected
+    assert nearest(replace(served[0].recipe, family="tree"), served) is None
 
 
 @pytest.mark.parametrize("method", ["descent", Auto(frontier=False, averaged=False)])

@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Generator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
@@ -212,3 +213,19 @@ def best_of(runs: Sequence[Solution], calls: int) -> Solution:
     grid = [{**run.settings, "cost": run.cost} for run in runs]
     chosen: Solution = replace(best, calls=calls, settings={**best.settings, "grid": grid})
     return chosen
+
+
+def most_turns(method: Any, starts: int) -> int | None:
+    """Return the most turns that a method can take; None if it does not say.
+
+    Examples
+    --------
+    >>> most_turns(Descent(turns=9), 2)
+    20
+    """
+    if isinstance(method, Descent):
+        return starts * (method.turns + 1)
+    if isinstance(method, Tuned):
+        runs = len(method.steps) * len(method.sigmas)
+        return runs * (most_turns(method.descent, starts) or 0) or None
+    return None

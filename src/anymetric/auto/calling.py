@@ -200,6 +200,8 @@ class CallingJury:
 
         Where they have them already, all are returned; as many are heard as there are calls for.
         """
+        if not self.replicates:
+            return []
         if not self.brief:
             return list(judged)
         order = sorted(range(1, len(judged)), key=lambda k: judged[k].tuned.cost)

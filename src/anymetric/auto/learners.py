@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anymetric.auto.onward import onward
-from anymetric.auto.pool import FOLDS, Candidate, Recipe, mixed
+from anymetric.auto.pool import FOLDS, Candidate, Recipe, dealt, mixed
 from anymetric.data import Data
 from anymetric.models import Ensemble, Learner, Scorer
 
@@ -106,9 +106,9 @@ class LearnerKitchen:
             return replace(candidate, train=candidate.train + candidate.scorer.weights[0] * other)
         data = self.train if recipe.valid is None else self.both
         rows, scores = mixed(recipe), np.empty(n)
-        dealt = dealt_by_class(self.train.y, rng)
+        fold = dealt(self.train, rng)
         for k in range(FOLDS):
-            out = np.flatnonzero(dealt == k)
+            out = np.flatnonzero(fold == k)
             kept = rows.copy()
             kept[out] = 0.0
             model = self._again(candidate, data, kept, rng)
@@ -223,18 +223,3 @@ class LearnerKitchen:
             own = self.valid.y == label
             weights[own] *= rows[y == label].sum() / weights[own].sum()
         return weights
-
-
-def dealt_by_class(y: Floats64, rng: np.random.Generator) -> NDArray[np.intp]:
-    """Deal rows into folds, evenly from each class or from low to high targets.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> dealt = dealt_by_class(np.repeat([-1.0, 1.0], 10), np.random.default_rng(0))
-    >>> np.bincount(dealt[:10]).tolist()
-    [2, 2, 2, 2, 2]
-    """
-    dealt = np.empty(len(y), dtype=np.intp)
-    dealt[np.lexsort((rng.random(len(y)), y))] = np.arange(len(y)) % FOLDS
-    return dealt

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anymetric.auto.learners import Growing
-from anymetric.auto.pool import Recipe, concentration
-from anymetric.auto.recipes import ALIKE, few_recipes, source_recipes, stake_recipes
+from anymetric.auto.pool import Recipe
+from anymetric.auto.recipes import bases, few_recipes, source_recipes, stake_recipes
 from anymetric.auto.room import Room
 from anymetric.auto.walk import best
 from anymetric.losses import Huber, Lp
@@ -58,23 +58,12 @@ def few_courses(room: Room, family: str) -> list[Recipe]:
 def on_train(room: Room) -> Iterator[Recipe]:
     """Yield training rows as they are and as they look like the judging rows."""
     train = room.kitchen.train
-    for name, rows in bases(room).items():
+    known = {} if room.domain is None else bases(room.kitchen.train, room.domain)
+    for name, rows in known.items():
         yield Recipe(name, rows)
         if room.problem.labels is not None:
             yield Recipe(f"{name}, balanced", evened(train.y, rows))
         yield Recipe(f"{name}, small", rows, strength=SMALL)
-
-
-def bases(room: Room) -> dict[str, Floats64]:
-    """Return the weights of training rows by name; none if there is but one sample."""
-    train, domain = room.kitchen.train, room.domain
-    if domain is None:
-        return {}
-    found = {"train": train.weights}
-    if concentration(domain, np.ones(len(domain))) * len(domain) > 1.0 / ALIKE:
-        found["train like valid"] = train.weights * domain
-        found["train rather like valid"] = train.weights * np.sqrt(domain)
-    return found
 
 
 def on_valid(room: Room) -> Iterator[Recipe]:

@@ -273,7 +273,7 @@ def in_counts(data: Data) -> Data:
 
 
 def dealt(data: Data, rng: np.random.Generator) -> NDArray[np.intp]:
-    """Return the fold of each row, at random, with every class dealt out evenly.
+    """Return the fold of each row, at random, every class or low and high targets evenly.
 
     Examples
     --------

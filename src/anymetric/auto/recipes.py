@@ -15,7 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import RidgeCV
 
 from anymetric.auto.pool import Kitchen, Recipe, concentration
-from anymetric.data import Matrix
+from anymetric.data import Data, Matrix
 from anymetric.losses import Huber, Lp, Squared, Tilted
 from anymetric.starts import class_balance, evened
 
@@ -73,6 +73,23 @@ def with_ridges(recipes: Sequence[Recipe], strengths: Sequence[float]) -> Iterat
             yield replace(recipe, name=f"{recipe.name}, {strength:g}", strength=strength)
 
 
+def bases(train: Data, domain: Floats64) -> dict[str, Floats64]:
+    """Return the weights of training rows by name: all alike, and by their likeness to the judges.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rows = Data(np.zeros((4, 1)), np.ones(4))
+    >>> list(bases(rows, np.ones(4))), len(bases(rows, np.array([2.0, 0.1, 0.1, 0.1])))
+    (['train'], 3)
+    """
+    found = {"train": train.weights}
+    if concentration(domain, np.ones(len(domain))) * len(domain) > 1.0 / ALIKE:
+        found["train like valid"] = train.weights * domain
+        found["train rather like valid"] = train.weights * np.sqrt(domain)
+    return found
+
+
 def classifier_recipes(
     kitchen: Kitchen,
     domain: Floats64 | None,
@@ -100,18 +117,14 @@ def classifier_recipes(
     decides : bool
         The metric reads decisions, not the order of the rows.
     """
-    train = kitchen.train
     if domain is None:
         yield from climbed(on_judges(kitchen, "all"), strengths, heard)
         return
-    bases = {"train": train.weights}
-    if concentration(domain, np.ones(len(domain))) * len(domain) > 1.0 / ALIKE:
-        bases["train like valid"] = train.weights * domain
-        bases["train rather like valid"] = train.weights * np.sqrt(domain)
-    pairs = [] if use_validation is True else [on_train(kitchen, *base) for base in bases.items()]
+    known = bases(kitchen.train, domain)
+    pairs = [] if use_validation is True else [on_train(kitchen, *base) for base in known.items()]
     if use_validation:
         pairs.append(on_judges(kitchen, "valid"))
-    if len(bases) > 1 and use_validation is not True:
+    if len(known) > 1 and use_validation is not True:
         # Rows unlike those that judge cannot say how much ridge is right.
         yield from with_ridges(pairs.pop(0), strengths[:2])
     ridge = yield from climbed(pairs[0], strengths, heard)
@@ -120,7 +133,7 @@ def classifier_recipes(
         yield from with_ridges(pair, (*strengths[:2], *strengths[max(place, 2) : place + 1]))
     if not use_validation:
         return
-    yield from mixture_recipes(kitchen, bases, strengths[max(place - 1, 0)], decides)
+    yield from mixture_recipes(kitchen, known, strengths[max(place - 1, 0)], decides)
 
 
 def mixture_recipes(

@@ -13,7 +13,7 @@ from anymetric.auto.average import Judged, unit
 from anymetric.auto.calling import CallingJury
 from anymetric.auto.jury import CountedJury
 from anymetric.auto.parts import Part
-from anymetric.auto.pool import Candidate, Kitchen, Recipe
+from anymetric.auto.pool import Candidate, Kitchen, Recipe, mixed
 from anymetric.gradients.base import fit
 
 Floats64 = NDArray[np.float64]
@@ -172,8 +172,8 @@ class Walk:
 
 def weighed(kitchen: Kitchen, recipe: Recipe) -> Floats64:
     """Return the weights of all rows, training rows first, summing to one."""
-    valid = np.zeros(len(kitchen.valid)) if recipe.valid is None else unit(recipe.valid)
-    return np.concatenate([(1.0 - recipe.share) * unit(recipe.train), recipe.share * valid])
+    rows = mixed(recipe)
+    return np.append(rows, np.zeros(len(kitchen.train) + len(kitchen.valid) - len(rows)))
 
 
 def reweighted(

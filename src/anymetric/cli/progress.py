@@ -15,11 +15,10 @@ from rich.live import Live
 from rich.text import Text
 
 from anymetric.cli.voice import Voice
-from anymetric.descent import Descent
 from anymetric.ledger import Ledger
 from anymetric.problem import Problem
 from anymetric.solution import Solution, Turn
-from anymetric.tuning import Tuned
+from anymetric.tuning import most_turns
 
 # Seconds between plain lines.
 PAUSE = 5.0
@@ -125,22 +124,6 @@ class Watched:
 
         solution: Solution = self.inner.run(ledger, starts, rng, both)
         return solution
-
-
-def most_turns(method: Any, starts: int) -> int | None:
-    """Return the most turns that a method can take; None if it does not say.
-
-    Examples
-    --------
-    >>> most_turns(Descent(turns=9), 2)
-    20
-    """
-    if isinstance(method, Descent):
-        return starts * (method.turns + 1)
-    if isinstance(method, Tuned):
-        runs = len(method.steps) * len(method.sigmas)
-        return runs * (most_turns(method.descent, starts) or 0) or None
-    return None
 
 
 def likely_turns(problem: Problem) -> int:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from anymetric.baselines._fits import folds as even_folds
 from anymetric.cli.contenders import Rows
 from anymetric.cli.faults import UserError, need
 from anymetric.cli.roles import Roles, Sample, require
@@ -170,12 +171,7 @@ def dealt(sample: Sample, target: Target, folds: int, rng: np.random.Generator) 
     if QUERY in sample.side:
         query = query_of(sample)
         return np.asarray(rng.permutation(query.max() + 1) % folds)[query]
-    strata = strata_of(sample, target)
-    order = rng.permutation(len(strata))
-    order = order[np.argsort(strata[order], kind="stable")]
-    fold = np.empty(len(strata), dtype=np.intp)
-    fold[order] = np.arange(len(strata)) % folds
-    return fold
+    return even_folds(strata_of(sample, target), folds, rng)
 
 
 def query_of(sample: Sample) -> NDArray[np.intp]:

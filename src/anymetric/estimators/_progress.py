@@ -5,8 +5,7 @@ from __future__ import annotations
 import sys
 import time
 
-from anymetric.descent import Descent
-from anymetric.tuning import Tuned
+from anymetric.tuning import most_turns
 
 
 class Progress:
@@ -22,7 +21,7 @@ class Progress:
 
     def __init__(self, estimator, method, starts):
         self.estimator = estimator
-        self.total = total_turns(method, starts)
+        self.total = most_turns(method, starts)
         self.context = estimator._init_callback_context(max_subtasks=self.total)
         self.context.call_on_fit_task_begin(estimator=estimator)
         self.began = self.told = time.perf_counter()
@@ -73,12 +72,3 @@ class Progress:
             f"turn {self.turns}{of}: cost {turn.cost:.4f}, best {self.best:.4f}, {self.calls} "
             f"calls, {spent:.0f} s{rest}"
         )
-
-
-def total_turns(method, starts):
-    """Return the most turns that a run can take, or None if the part does not say."""
-    if isinstance(method, Descent):
-        return starts * (method.turns + 1)
-    if isinstance(method, Tuned):
-        return len(method.steps) * len(method.sigmas) * total_turns(method.descent, starts)
-    return None

@@ -13,7 +13,7 @@ from anymetric.auto.choice import PLENTY
 from anymetric.auto.jury import Drawn, bind_drawn, telling_draws
 from anymetric.ledger import BudgetSpent, Ledger
 from anymetric.many.jury import Told
-from anymetric.many.offsets import BEGUN
+from anymetric.many.offsets import prior_corrections
 from anymetric.metrics import BoundMetric, Classes
 
 Floats64 = NDArray[np.float64]
@@ -94,6 +94,8 @@ class AskingJury:
 
     def heard(self, told: Sequence[Told]) -> list[Told | None]:
         """Return the verdicts with replicates; None where there are no calls for them."""
+        if not self.replicates:
+            return [None] * len(told)
         if not self.brief:
             return list(told)
         order = sorted(range(1, len(told)), key=lambda k: told[k].cost)
@@ -116,10 +118,9 @@ class AskingJury:
         if self.brief and self.seen:
             tries.append(min(self.seen, key=lambda pair: pair[0])[1])
         elif self.classes.exclusive:
-            y = self.ledger.problem.valid.y.astype(np.intp)
-            share = np.bincount(y, minlength=len(self.classes))
-            logs = np.log(np.maximum(share, 0.5) / share.sum())
-            tries += [t * (logs - logs.mean()) for t in BEGUN[1:]]
+            valid = self.ledger.problem.valid
+            y, weights = valid.y.astype(np.intp), valid.weights
+            tries += prior_corrections(y, weights, len(self.classes))[1:]
         tries = tries[: max(int(min(self.ledger.left, len(tries))), 1)]
         costs = self._costs([scores + one for one in tries])
         k = int(np.argmin(costs))

@@ -33,8 +33,6 @@ from anymetric.solution import Solution, Status, Turn, keeping
 
 Floats64 = NDArray[np.float64]
 Watcher = Callable[[Turn], bool | None]
-# The ridge of a recipe that says nothing of it.
-STRENGTH = Recipe("", np.zeros(0)).strength
 
 
 @dataclass(frozen=True)
@@ -132,7 +130,7 @@ class AutoMany:
         if flat(room.heard):
             return single(room, Status.FLAT)
         running = room.running()
-        if room.ledger.left < room.jury.price + 1 or not running:
+        if room.ledger.left < room.jury.price or not running:
             return single(room, status)
         return self._conclude(room, running, status)
 
@@ -208,14 +206,10 @@ class AutoMany:
         enough = len(room.problem.valid) >= FEWEST
         use = self.use_validation is not False and enough
         only = self.use_validation is True and enough
-        every = [many_recipes(kitchen, room.domain, use), source_recipes(kitchen)]
-        if family == LINEAR:
-            every.append(rest_recipes(kitchen))
-        for recipe in chain.from_iterable(every):
-            # A ridge is a linear model's own.
-            if family != LINEAR and recipe.strength != STRENGTH:
-                continue
-            if recipe.valid is not None or not only:
+        trainer = room.trainers[family]
+        first = many_recipes(kitchen, room.domain, use)
+        for recipe in chain(first, source_recipes(kitchen), rest_recipes(kitchen)):
+            if trainer.takes(recipe) and (recipe.valid is not None or not only):
                 yield recipe
 
     def _conclude(self, room: ManyRoom, running: list[Heard], status: Status) -> Solution:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,8 +13,10 @@ from scipy import sparse
 from anymetric.auto.pool import FOLDS
 from anymetric.data import Data
 from anymetric.ledger import Ledger
-from anymetric.many.offsets import ConfusionTally, LabelTally, Tally, tuned
+from anymetric.many.confusions import tally_for
+from anymetric.many.offsets import LabelTally, Tally, tuned
 from anymetric.metrics import Classes, ConfusionMetric, LabelMetric, Metric, Rows
+from anymetric.metrics.confusion import reads_margins
 from anymetric.metrics.labelled import LabelCountMetric, LabelRowMetric
 
 Floats64 = NDArray[np.float64]
@@ -70,7 +74,7 @@ class Counting:
         """Return the cost on the rows, then on each replicate."""
         metric = self.metric
         if isinstance(metric, ConfusionMetric):
-            return np.asarray(metric.cost(metric.of_groups(self._confusion(scores))))
+            return np.asarray(metric.cost(self._decided(metric, np.argmax(scores, axis=1))))
         given, true = scores > 0.0, self.classes.table[self.y]
         if isinstance(metric, LabelRowMetric):
             counts = (x.sum(axis=1).astype(np.float64) for x in (given & true, true, given))
@@ -81,21 +85,32 @@ class Counting:
         total = self.weights.sum(axis=0)[:, np.newaxis]
         return np.asarray(metric.cost(metric.of_counts(sums[0], sums[1], sums[2], total)))
 
-    def _confusion(self, scores: Floats64) -> Floats64:
-        C, n = len(self.classes), len(self.y)
-        cell = (self.group * C + self.y) * C + np.argmax(scores, axis=1)
-        member = sparse.csr_array(
-            (np.ones(n), (cell, np.arange(n))), shape=(self.groups * C * C, n)
-        )
-        sums = np.asarray(member @ self.weights).T
-        return sums.reshape(-1, self.groups, C, C)
+    def _decided(self, metric: ConfusionMetric, decided: NDArray[np.intp]) -> Floats64:
+        """Return the values of decisions; whole matrices are built only where they are read."""
+        C = len(self.classes)
+        if not reads_margins(metric):
+            return metric.of_groups(self._sums((self.group * C + self.y) * C + decided, C, C))
+        pairs = self._sums(2 * (self.group * C + decided) + (self.y == decided), C, 2)
+        return metric.of_group_margins(pairs[..., 1], self._true, pairs.sum(axis=-1))
+
+    @cached_property
+    def _true(self) -> Floats64:
+        C = len(self.classes)
+        return self._sums(self.group * C + self.y, C)
+
+    def _sums(self, cell: NDArray[np.intp], *shape: int) -> Floats64:
+        """Return the weights in each cell, of the rows and each replicate: (1 + B, G, *shape)."""
+        n, size = len(self.y), self.groups * math.prod(shape)
+        member = sparse.csr_array((np.ones(n), (cell, np.arange(n))), shape=(size, n))
+        return np.asarray(member @ self.weights).T.reshape(-1, self.groups, *shape)
 
     def tally(self) -> Tally:
         """Return the metric on the rows themselves, for sweeps."""
         weights = self.weights[:, 0]
         if isinstance(self.metric, ConfusionMetric):
             C = len(self.classes)
-            return ConfusionTally(self.metric, self.y, self.group, self.groups, C, weights)
+            kind = tally_for(self.metric)
+            return kind(self.metric, self.y, self.group, self.groups, C, weights)
         assert isinstance(self.metric, LabelMetric)
         return LabelTally(self.metric, self.classes.table[self.y], weights)
 

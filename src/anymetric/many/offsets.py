@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from anymetric.metrics import ConfusionMetric, LabelMetric
+from anymetric.metrics import LabelMetric
 from anymetric.metrics.labelled import LabelCountMetric, LabelRowMetric
 
 Floats64 = NDArray[np.float64]
@@ -19,6 +18,8 @@ Ints = NDArray[np.intp]
 LEVELS = 128
 # Shifts closer than this, relative to their size, are the same.
 APART = 1e-9
+# Costs closer than this, relative to their size where it is above one, are the same.
+EQUAL = 1e-12
 # Sweeps over all classes at most.
 ROUNDS = 3
 # A round that lowers the cost by no more than this share of it is the last.
@@ -45,77 +46,6 @@ class Tally(Protocol):
     def starts(self) -> list[Floats64]:
         """Return offsets to begin from, the zeros first."""
         ...
-
-
-@dataclass(frozen=True, eq=False)
-class ConfusionTally:
-    """A confusion metric: a row joins a class where its score there passes all its others.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from anymetric.metrics import ClassAccuracy
-    >>> y = np.array([0, 1, 2])
-    >>> tally = ConfusionTally(ClassAccuracy(), y, np.zeros(3, int), 1, 3, np.ones(3))
-    >>> scores = np.array([[3.0, 0.0, 0.0], [2.0, 1.0, 0.0], [0.0, 0.0, 2.0]])
-    >>> shifts, costs = tally.curve(scores, 1)
-    >>> round(tally.cost(scores), 3), round(float(costs.min()), 3)
-    (0.333, 0.0)
-    """
-
-    metric: ConfusionMetric
-    y: Ints
-    group: Ints
-    groups: int
-    classes: int
-    weights: Floats64
-
-    @cached_property
-    def place(self) -> Ints:
-        """The first cell of each row's group and class."""
-        return (self.group * self.classes + self.y) * self.classes
-
-    def cost(self, scores: Floats64) -> float:
-        """Count the decisions and apply the formula."""
-        return float(self._costs(self._sums(self.place + np.argmax(scores, axis=1))))
-
-    def curve(self, scores: Floats64, c: int) -> tuple[Floats64, Floats64]:
-        """Move rows from their best other class to c, from none to all: one sort."""
-        others = scores.copy()
-        others[:, c] = -np.inf
-        rival = np.argmax(others, axis=1)
-        gap = others[np.arange(len(self.y)), rival] - scores[:, c]
-        order = np.argsort(gap, kind="stable")
-        cuts, shifts = levels(gap[order], self.y[order] == c)
-        step = np.searchsorted(cuts, np.arange(len(order)), side="right") - 1  # moved after step
-        size, t = self.groups * self.classes**2, len(cuts)
-        w, flat = self.weights[order], step * size
-        out = np.bincount(flat + (self.place + rival)[order], w, minlength=t * size)
-        into = np.bincount(flat + (self.place + c)[order], w, minlength=t * size)
-        moved = (into - out).reshape(t, size)
-        start = self._sums(self.place + rival)
-        sums = start + np.concatenate([np.zeros((1, size)), np.cumsum(moved, axis=0)[:-1]])
-        # Summed and taken away again, nothing may come out a little below nothing.
-        return shifts, self._costs(np.where(sums > 1e-12 * start.sum(), sums, 0.0))
-
-    def take(self, rows: Ints) -> ConfusionTally:
-        """Return the tally of these rows only."""
-        return replace(self, y=self.y[rows], group=self.group[rows], weights=self.weights[rows])
-
-    def starts(self) -> list[Floats64]:
-        """Return prior corrections of several strengths."""
-        share = np.bincount(self.y, self.weights, minlength=self.classes)
-        logs = np.log(np.maximum(share, 0.5) / share.sum())
-        return [t * (logs - logs.mean()) for t in BEGUN]
-
-    def _sums(self, cell: Ints) -> Floats64:
-        size = self.groups * self.classes**2
-        return np.bincount(cell, self.weights, minlength=size).astype(np.float64)
-
-    def _costs(self, sums: Floats64) -> Floats64:
-        C = self.classes
-        tables = sums.reshape(*sums.shape[:-1], self.groups, C, C)
-        return np.asarray(self.metric.cost(self.metric.of_groups(tables)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -213,28 +143,65 @@ def levels(ranked: Floats64, own: NDArray[np.bool_]) -> tuple[Ints, Floats64]:
     cuts = np.concatenate(([0], distinct, [n]))
     if len(cuts) > LEVELS:
         even = cuts[spaced(len(cuts), LEVELS // 2)]
-        after = cuts[np.searchsorted(cuts, np.flatnonzero(own) + 1)] if own.any() else even
-        after = np.unique(after)
-        cuts = np.union1d(even, after[spaced(len(after), LEVELS // 2)])
+        after = different(cuts[np.searchsorted(cuts, np.flatnonzero(own) + 1)])
+        rare = after[spaced(len(after), LEVELS // 2)]
+        cuts = different(np.sort(np.concatenate([even, rare])))
     below = np.concatenate(([ranked[0] - 2.0], ranked))[cuts]
     above = np.concatenate((ranked, [ranked[-1] + 2.0]))[cuts]
     return cuts, 0.5 * (below + above)
 
 
 def spaced(count: int, kept: int) -> Ints:
-    """Return so many of the places 0 to count - 1, even and different."""
-    return np.unique(np.linspace(0, count - 1, min(count, kept)).round().astype(np.intp))
+    """Return so many of the places 0 to count - 1, even and different.
+
+    Examples
+    --------
+    >>> spaced(9, 3).tolist(), spaced(2, 3).tolist()
+    ([0, 4, 8], [0, 1])
+    """
+    return np.linspace(0, count - 1, min(count, kept)).round().astype(np.intp)
+
+
+def different(rising: Ints) -> Ints:
+    """Return sorted numbers without those that repeat the one before.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> different(np.array([1, 1, 2, 5, 5])).tolist()
+    [1, 2, 5]
+    """
+    return rising[np.diff(rising, prepend=-1) > 0]
+
+
+def prior_corrections(y: Ints, weights: Floats64, classes: int) -> list[Floats64]:
+    """Return parts of the log of the classes' shares as offsets, the zeros first.
+
+    A class counts as half a row at least; the unit of the weights does not matter.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> most = prior_corrections(np.array([0, 0, 0, 1]), np.full(4, 0.1), 2)[-1]
+    >>> np.exp(most - most[0]).round(3).tolist()
+    [1.0, 3.0]
+    """
+    share = np.bincount(y, weights, minlength=classes)
+    share *= np.count_nonzero(weights) / share.sum()
+    logs = np.log(np.maximum(share, 0.5) / share.sum())
+    return [part * (logs - logs.mean()) for part in BEGUN]
 
 
 def tuned(tally: Tally, scores: Floats64, starts: Sequence[Floats64] | None = None) -> Floats64:
     """Return the offsets ``(C,)`` that lower the cost, one class after another.
 
     Each sweep finds the best offset of one class with the others as they are; among equals, the
-    smallest change.
+    smallest change, and the first of the starts.
 
     Examples
     --------
     >>> import numpy as np
+    >>> from anymetric.many.confusions import ConfusionTally
     >>> from anymetric.metrics import ClassAccuracy
     >>> y = np.array([0, 1, 2])
     >>> tally = ConfusionTally(ClassAccuracy(), y, np.zeros(3, int), 1, 3, np.ones(3))
@@ -244,17 +211,37 @@ def tuned(tally: Tally, scores: Floats64, starts: Sequence[Floats64] | None = No
     """
     begun = tally.starts() if starts is None else starts
     costs = [tally.cost(scores + one) for one in begun]
-    best = int(np.argmin(costs))
+    best = lowest(np.array(costs))[0]
     offsets, cost = np.array(begun[best], dtype=np.float64), costs[best]
+    moved = scores + offsets
     for _ in range(ROUNDS):
         before = cost
         for c in range(scores.shape[1]):
-            shifts, there = tally.curve(scores + offsets, c)
-            lowest = np.flatnonzero(there <= there.min() + 1e-12)
-            k = lowest[np.argmin(np.abs(shifts[lowest]))]
-            if there[k] < cost - 1e-12:
+            shifts, there = tally.curve(moved, c)
+            least = lowest(there)
+            k = least[np.argmin(np.abs(shifts[least]))]
+            if there[k] < cost - rounding(cost):
                 offsets[c] += shifts[k]
+                moved[:, c] = scores[:, c] + offsets[c]
                 cost = float(there[k])
         if before - cost <= ENOUGH * abs(before):
             break
     return offsets
+
+
+def lowest(costs: Floats64) -> Ints:
+    """Return the places of the lowest cost, of all that rounding alone tells apart.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> lowest(np.array([0.3, 0.1 + 0.2, 0.4])).tolist()
+    [0, 1]
+    """
+    least = float(costs.min())
+    return np.flatnonzero(costs <= least + rounding(least))
+
+
+def rounding(cost: float) -> float:
+    """Return how far apart costs of this size may be and still be the same."""
+    return EQUAL * max(1.0, abs(cost))

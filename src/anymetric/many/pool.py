@@ -18,6 +18,8 @@ from anymetric.models import Learner, Outputs, Scorer
 from anymetric.models.tables import Plain
 
 Floats64 = NDArray[np.float64]
+# The ridge of a recipe that says nothing of it.
+STRENGTH = Recipe("", np.zeros(0)).strength
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +53,10 @@ class Trainer(Protocol):
         """One word for the verdict."""
         ...
 
+    def takes(self, recipe: Recipe) -> bool:
+        """Return whether the family can follow all that a recipe asks for."""
+        ...
+
     def fit(self, data: Data, rows: Floats64, recipe: Recipe, start: Scorer | None) -> Scorer:
         """Return a model trained with weights of rows ``(n,)`` or of entries ``(n, C)``."""
         ...
@@ -63,6 +69,10 @@ class LinearTrainer:
     model: Outputs
     classes: Classes
     family: str = "linear"
+
+    def takes(self, recipe: Recipe) -> bool:
+        """Take every recipe."""
+        return True
 
     def fit(self, data: Data, rows: Floats64, recipe: Recipe, start: Scorer | None) -> Table:
         """Minimise the weighted loss from where another model ended."""
@@ -90,8 +100,16 @@ class LearnerTrainer:
         """The learner's own word."""
         return self.learner.family
 
+    def takes(self, recipe: Recipe) -> bool:
+        """Refuse a ridge or a loss that only a linear model has: the same would be trained again.
+
+        Of labels the logistic loss is the usual one, and one model a label is what is trained.
+        """
+        usual = recipe.loss is None or not self.classes.exclusive
+        return usual and recipe.strength == STRENGTH
+
     def fit(self, data: Data, rows: Floats64, recipe: Recipe, start: Scorer | None) -> Scorer:
-        """Let the learner learn."""
+        """Let the learner learn from the weighted rows, which are all that it reads of a recipe."""
         C = len(self.classes)
         if self.classes.exclusive:
             return self.learner.learn(data, rows, self.rng, classes=C, start=start)

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from anymetric.auto.average import AGREE, alike, mixture, votes
-from anymetric.auto.pool import Recipe, mixed
+from anymetric.auto.average import agreeing, mixture, votes
+from anymetric.auto.pool import Recipe, cosine
 from anymetric.ledger import Ledger, Probe
 from anymetric.many.asking import AskingJury
 from anymetric.many.jury import CountingJury, Told
@@ -125,10 +125,7 @@ def shares(running: Sequence[Heard], averaged: bool, exclusive: bool) -> Floats6
     share = votes(replicates)
     if not averaged:
         share = np.eye(len(running))[int(np.argmin(replicates.mean(axis=0)))]
-    scores = [centred(h.served.valid, exclusive).reshape(-1) for h in running]
-    leader = scores[int(np.argmax(share))]
-    kept = share * np.array([alike(leader, other) > AGREE for other in scores])
-    return np.asarray(kept / kept.sum())
+    return agreeing(share, [centred(h.served.valid, exclusive).reshape(-1) for h in running])
 
 
 def average(running: Sequence[Heard], share: Floats64, exclusive: bool) -> Mean:
@@ -199,14 +196,17 @@ def spread(scores: Floats64, exclusive: bool) -> float:
 def nearest(recipe: Recipe, served: Sequence[Served]) -> Served | None:
     """Return the candidate of the same family whose weights are most alike; None if none is."""
     same = [s for s in served if s.recipe.family == recipe.family]
-    if not same:
-        return None
-    rows = mixed(recipe).reshape(-1)
+    return max(same, key=lambda s: cosine(in_line(recipe), in_line(s.recipe)), default=None)
 
-    def cosine(one: Served) -> float:
-        other = mixed(one.recipe).reshape(-1)
-        n = min(len(rows), len(other))
-        size = float(np.linalg.norm(rows) * np.linalg.norm(other))
-        return float(rows[:n] @ other[:n]) / max(size, np.finfo(float).tiny)
 
-    return max(same, key=cosine)
+def in_line(recipe: Recipe) -> Recipe:
+    """Return the recipe with tables of weights, one a label, laid out row after row.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> in_line(Recipe("two labels", np.eye(2))).train.tolist()
+    [1.0, 0.0, 0.0, 1.0]
+    """
+    valid = None if recipe.valid is None else recipe.valid.reshape(-1)
+    return replace(recipe, train=recipe.train.reshape(-1), valid=valid)

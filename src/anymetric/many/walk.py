@@ -112,7 +112,7 @@ def pays(one: Heard, other: Heard) -> bool:
 
 
 def slopes_at(room: ManyRoom, leader: Heard, parts: Sequence[Entries]) -> Floats64:
-    """Return how the cost changes with each slice's loss, none negative.
+    """Return how the cost changes with each slice's mean loss, none negative.
 
     The margins of a slice's rows are shifted together (Algorithm 2): the loss there is known
     exactly, and the metric is asked.
@@ -124,7 +124,7 @@ def slopes_at(room: ManyRoom, leader: Heard, parts: Sequence[Entries]) -> Floats
     for z in np.concatenate([Z, -Z]):
         moved = leader.told.scores + shifts(parts, members, z, classes)
         losses = margin_losses(moved, members, classes)
-        profiles.append([losses[part.valid].mean() for part in parts])
+        profiles.append([mean_loss(losses, part.valid, valid.weights) for part in parts])
         costs.append(room.jury.probe(moved))
     H, M = np.array(profiles), np.array(costs)
     return fit(H, M, intercept=True, nonnegative=True).gradient
@@ -144,6 +144,19 @@ def margin_losses(scores: Floats64, members: Bools, classes: Classes) -> Floats6
     if classes.exclusive:
         return np.asarray(np.logaddexp.reduce(scores, axis=1) - scores[members])
     return np.asarray(np.logaddexp(0.0, np.where(members, -scores, scores)))
+
+
+def mean_loss(losses: Floats64, mask: Bools, weights: Floats64) -> float:
+    """Return the mean over some rows, or entries, where each row counts by its weight.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> mean_loss(np.array([1.0, 4.0, 9.0]), np.array([True, True, False]), np.array([2, 1, 1]))
+    2.0
+    """
+    each = np.broadcast_to(weights, losses.T.shape).T
+    return float(np.average(losses[mask], weights=each[mask]))
 
 
 def weight(recipe: Recipe, part: Entries) -> float:

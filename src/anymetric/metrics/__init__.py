@@ -2,7 +2,7 @@
 
 from anymetric.metrics.base import BoundMetric, Metric, MetricError
 from anymetric.metrics.classes import Classes
-from anymetric.metrics.confusion import ByGroup, ConfusionMetric
+from anymetric.metrics.confusion import ByGroup, ConfusionMetric, MarginMetric
 from anymetric.metrics.counts import CountMetric, Counts
 from anymetric.metrics.decisions import DecisionMetric
 from anymetric.metrics.functions import FunctionMetric, metric
@@ -94,6 +94,7 @@ __all__ = [
     "LabelF",
     "LabelMetric",
     "MacroByGroup",
+    "MarginMetric",
     "MeanAbsoluteError",
     "MeanRecall",
     "MeanSquaredError",

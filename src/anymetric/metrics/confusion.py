@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
+from typing import TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -82,6 +83,37 @@ class ConfusionMetric(DecisionMetric):
         return self.of_groups(pairs.reshape(*pairs.shape[:-2], -1, 2, 2))
 
 
+class MarginMetric(ConfusionMetric):
+    """A metric of each class's right, true and decided rows; subclasses give `of_margins`.
+
+    These are the diagonal of the confusion matrix and the sums of its rows and its columns: with
+    many classes they are far fewer than its entries.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> class Gap(MarginMetric):
+    ...     name, greater_is_better = "gap", False
+    ...
+    ...     def of_margins(self, right, true, decided):
+    ...         return np.abs(true - decided).max(axis=-1)
+    >>> float(Gap().of_confusion(np.array([[2.0, 0.0], [3.0, 1.0]])))
+    3.0
+    """
+
+    @abstractmethod
+    def of_margins(self, right: Floats64, true: Floats64, decided: Floats64) -> Floats64:
+        """Return values ``(...)`` of the weights in each class, each ``(..., C)``."""
+
+    def of_group_margins(self, right: Floats64, true: Floats64, decided: Floats64) -> Floats64:
+        """Return values ``(...)`` of the weights in each group and class, ``(..., G, C)``."""
+        return self.of_margins(*(x.sum(axis=-2) for x in (right, true, decided)))
+
+    def of_confusion(self, confusion: Floats64) -> Floats64:
+        """Return values ``(...)`` of confusion matrices ``(..., C, C)``."""
+        return self.of_margins(hits(confusion), confusion.sum(axis=-1), confusion.sum(axis=-2))
+
+
 @dataclass(frozen=True, eq=False)
 class BoundConfusion(BoundClasses):
     """A confusion metric on rows of many classes."""
@@ -157,7 +189,18 @@ class ByGroup(ConfusionMetric):
 
     def of_groups(self, confusion: Floats64) -> Floats64:
         """Return the mean or the worst over groups."""
-        each = self.of.of_confusion(confusion)
+        return self._over(self.of.of_confusion(confusion))
+
+    def of_margins(self, right: Floats64, true: Floats64, decided: Floats64) -> Floats64:
+        """Return the metric of a single group, where it reads no more than these."""
+        assert isinstance(self.of, MarginMetric | ByGroup)
+        return self.of.of_margins(right, true, decided)
+
+    def of_group_margins(self, right: Floats64, true: Floats64, decided: Floats64) -> Floats64:
+        """Return the mean or the worst over groups, where the metric reads no more than these."""
+        return self._over(self.of_margins(right, true, decided))
+
+    def _over(self, each: Floats64) -> Floats64:
         if not self.worst:
             return np.asarray(each.mean(axis=-1))
         return np.asarray((np.min if self.greater_is_better else np.max)(each, axis=-1))
@@ -168,17 +211,21 @@ def hits(confusion: Floats64) -> Floats64:
     return np.asarray(np.diagonal(confusion, axis1=-2, axis2=-1))
 
 
-def recalls(confusion: Floats64) -> tuple[Floats64, NDArray[np.bool_]]:
-    """Return each class's recall, and whether it has rows.
+def reads_margins(metric: ConfusionMetric) -> TypeGuard[MarginMetric | ByGroup]:
+    """Return whether a metric reads no more than each class's right, true and decided rows.
+
+    One that has a formula of its own for whole matrices is believed.
 
     Examples
     --------
-    >>> import numpy as np
-    >>> recalls(np.array([[3.0, 1.0], [0.0, 0.0]]))[0].tolist()
-    [0.75, 0.0]
+    >>> from anymetric.metrics import ClassF, CostMatrix
+    >>> reads_margins(ByGroup(ClassF())), reads_margins(CostMatrix([[0, 1], [5, 0]]))
+    (True, False)
     """
-    true = confusion.sum(axis=-1)
-    return ratio(hits(confusion), true), true > 0.0
+    formulas = (type(metric).of_confusion, type(metric).of_groups)
+    if isinstance(metric, ByGroup):
+        return formulas == (ByGroup.of_confusion, ByGroup.of_groups) and reads_margins(metric.of)
+    return formulas == (MarginMetric.of_confusion, ConfusionMetric.of_groups)
 
 
 def mean_where(values: Floats64, there: NDArray[np.bool_]) -> Floats64:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from anymetric.metrics.confusion import ConfusionMetric, hits, mean_where, recalls
+from anymetric.metrics.confusion import ConfusionMetric, MarginMetric, mean_where
 from anymetric.metrics.counts import ratio
 
 Floats64 = NDArray[np.float64]
@@ -16,7 +16,7 @@ AVERAGES = ("macro", "micro", "weighted")
 
 
 @dataclass(frozen=True)
-class ClassAccuracy(ConfusionMetric):
+class ClassAccuracy(MarginMetric):
     """Share of rows taken for their class.
 
     Examples
@@ -29,13 +29,13 @@ class ClassAccuracy(ConfusionMetric):
     name = "accuracy"
     greater_is_better = True
 
-    def of_confusion(self, confusion: Floats64) -> Floats64:
-        """Return the diagonal's share."""
-        return ratio(hits(confusion).sum(axis=-1), confusion.sum(axis=(-2, -1)))
+    def of_margins(self, right: Floats64, true: Floats64, decided: Floats64) -> Floats64:
+        """Return the share of right rows."""
+        return ratio(right.sum(axis=-1), true.sum(axis=-1))
 
 
 @dataclass(frozen=True)
-class ClassError(ConfusionMetric):
+class ClassError(MarginMetric):
     """Share of rows taken for another class than theirs.
 
     Examples
@@ -48,14 +48,14 @@ class ClassError(ConfusionMetric):
     name = "error"
     greater_is_better = False
 
-    def of_confusion(self, confusion: Floats64) -> Floats64:
-        """Return the share off the diagonal."""
-        total = confusion.sum(axis=(-2, -1))
-        return ratio(total - hits(confusion).sum(axis=-1), total)
+    def of_margins(self, right: Floats64, true: Floats64, decided: Floats64) -> Floats64:
+        """Return the share of wrong rows."""
+        total = true.sum(axis=-1)
+        return ratio(total - right.sum(axis=-1), total)
 
 
 @dataclass(frozen=True)
-class MeanRecall(ConfusionMetric):
+class MeanRecall(MarginMetric):
     """Balanced accuracy: the mean of the recalls of the classes that have rows.
 
     Examples
@@ -68,13 +68,13 @@ class MeanRecall(ConfusionMetric):
     name = "balanced_accuracy"
     greater_is_better = True
 
-    def of_confusion(self, confusion: Floats64) -> Floats64:
+    def of_margins(self, right: Floats64, true: Floats64, decided: Floats64) -> Floats64:
         """Return the mean recall."""
-        return mean_where(*recalls(confusion))
+        return mean_where(ratio(right, true), true > 0.0)
 
 
 @dataclass(frozen=True)
-class BalancedClassError(ConfusionMetric):
+class BalancedClassError(MarginMetric):
     """One minus the balanced accuracy.
 
     Examples
@@ -87,13 +87,13 @@ class BalancedClassError(ConfusionMetric):
     name = "balanced_error"
     greater_is_better = False
 
-    def of_confusion(self, confusion: Floats64) -> Floats64:
+    def of_margins(self, right: Floats64, true: Floats64, decided: Floats64) -> Floats64:
         """Return one minus the mean recall."""
-        return np.asarray(1.0 - mean_where(*recalls(confusion)))
+        return np.asarray(1.0 - mean_where(ratio(right, true), true > 0.0))
 
 
 @dataclass(frozen=True)
-class WorstClassRecall(ConfusionMetric):
+class WorstClassRecall(MarginMetric):
     """The recall of the class where it is lowest, among those that have rows.
 
     Examples
@@ -106,14 +106,13 @@ class WorstClassRecall(ConfusionMetric):
     name = "worst_class_recall"
     greater_is_better = True
 
-    def of_confusion(self, confusion: Floats64) -> Floats64:
+    def of_margins(self, right: Floats64, true: Floats64, decided: Floats64) -> Floats64:
         """Return the lowest recall."""
-        values, there = recalls(confusion)
-        return np.asarray(np.min(np.where(there, values, 1.0), axis=-1))
+        return np.asarray(np.min(np.where(true > 0.0, ratio(right, true), 1.0), axis=-1))
 
 
 @dataclass(frozen=True)
-class RecallGMean(ConfusionMetric):
+class RecallGMean(MarginMetric):
     """The geometric mean of the recalls of the classes that have rows.
 
     Examples
@@ -126,20 +125,26 @@ class RecallGMean(ConfusionMetric):
     name = "gmean"
     greater_is_better = True
 
-    def of_confusion(self, confusion: Floats64) -> Floats64:
+    def of_margins(self, right: Floats64, true: Floats64, decided: Floats64) -> Floats64:
         """Return the geometric mean."""
-        values, there = recalls(confusion)
+        values, there = ratio(right, true), true > 0.0
         some = np.all((values > 0.0) | ~there, axis=-1)
         logs = np.log(np.where(values > 0.0, values, 1.0))
         return np.asarray(np.where(some, np.exp(mean_where(logs, there)), 0.0))
 
 
 @dataclass(frozen=True)
-class ClassF(ConfusionMetric):
+class ClassF(MarginMetric):
     """F-measure over classes: the mean of each class's own, or that of all decisions together.
 
     ``macro``: the plain mean over the classes that are there or decided for; ``weighted``: by
     their rows; ``micro``: of all together, which is the accuracy. As scikit-learn's `fbeta_score`.
+
+    Parameters
+    ----------
+    average : {"macro", "micro", "weighted"}
+    beta : float
+        Recall counts this many times as much as precision.
 
     Examples
     --------
@@ -164,14 +169,13 @@ class ClassF(ConfusionMetric):
         """The average and ``_f`` with its beta."""
         return f"{self.average}_f{self.beta:g}"
 
-    def of_confusion(self, confusion: Floats64) -> Floats64:
+    def of_margins(self, right: Floats64, true: Floats64, decided: Floats64) -> Floats64:
         """Return ``(1 + b^2) TP / (b^2 true + decided)`` of each class, averaged."""
-        right, true, decided = hits(confusion), confusion.sum(axis=-1), confusion.sum(axis=-2)
         return averaged_f(right, true, decided, self.average, self.beta)
 
 
 @dataclass(frozen=True)
-class ClassPrecision(ConfusionMetric):
+class ClassPrecision(MarginMetric):
     """The mean over classes of the share of right decisions for each.
 
     Examples
@@ -184,14 +188,13 @@ class ClassPrecision(ConfusionMetric):
     name = "macro_precision"
     greater_is_better = True
 
-    def of_confusion(self, confusion: Floats64) -> Floats64:
+    def of_margins(self, right: Floats64, true: Floats64, decided: Floats64) -> Floats64:
         """Return the mean precision of the classes that are there or decided for."""
-        decided = confusion.sum(axis=-2)
-        return mean_where(ratio(hits(confusion), decided), confusion.sum(axis=-1) + decided > 0.0)
+        return mean_where(ratio(right, decided), true + decided > 0.0)
 
 
 @dataclass(frozen=True)
-class CohenKappa(ConfusionMetric):
+class CohenKappa(MarginMetric):
     """Agreement beyond chance: ``(accuracy - chance) / (1 - chance)``.
 
     Chance is the accuracy that the shares of classes and of decisions would have by themselves;
@@ -207,12 +210,12 @@ class CohenKappa(ConfusionMetric):
     name = "cohen_kappa"
     greater_is_better = True
 
-    def of_confusion(self, confusion: Floats64) -> Floats64:
+    def of_margins(self, right: Floats64, true: Floats64, decided: Floats64) -> Floats64:
         """Return kappa."""
-        total = confusion.sum(axis=(-2, -1))
-        chance = ratio(np.sum(confusion.sum(axis=-1) * confusion.sum(axis=-2), axis=-1), total**2)
-        right = ratio(hits(confusion).sum(axis=-1), total)
-        return ratio(right - chance, np.where(chance < 1.0 - 1e-12, 1.0 - chance, 0.0))
+        total = true.sum(axis=-1)
+        chance = ratio(np.sum(true * decided, axis=-1), total**2)
+        agreed = ratio(right.sum(axis=-1), total)
+        return ratio(agreed - chance, np.where(chance < 1.0 - 1e-12, 1.0 - chance, 0.0))
 
 
 @dataclass(frozen=True)
