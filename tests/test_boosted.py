@@ -12,13 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.datasets import make_classification, make_friedman1
+from sklearn.datasets import load_breast_cancer, load_iris, make_classification, make_friedman1
 from sklearn.linear_model import LogisticRegression
 
-from anymetric import Boosted, MetricClassifier, MetricRegressor
-from anymetric.auto.learners import LearnerKitchen, dealt_by_class
+from anymetric import Boosted, MetricClassifier, MetricRanker, MetricRegressor
+from anymetric.auto.learners import LearnerKitchen
 from anymetric.auto.onward import line
-from anymetric.auto.pool import Recipe
+from anymetric.auto.pool import Recipe, dealt
 from anymetric.boosting import BoostedDescent, Walk
 from anymetric.data import Data
 from anymetric.ledger import Ledger
@@ -73,6 +73,28 @@ def test_it_is_lightgbm_fitted_directly_with_the_same_weights(classes, goal):
     np.testing.assert_allclose(found.scores(data.X), expected, rtol=1e-9)
 
 
+@pytest.mark.parametrize(
+    ("n", "least"), [(5, 2), (40, 4), (199, 19), (200, 20), (5000, 20)], ids=str
+)
+def test_leaves_of_few_rows_are_small(n, least):
+    rng = np.random.default_rng(0)
+    assert Boosted()._parameters(rng, 2, n, 0.1)["min_data_in_leaf"] == least
+    assert Boosted(least_rows=7)._parameters(rng, 2, n, 0.1)["min_data_in_leaf"] == 7
+
+
+@pytest.mark.parametrize(
+    ("load", "each", "metric"),
+    [(load_breast_cancer, 25, "f1"), (load_iris, 8, "accuracy")],
+    ids=["breast cancer", "iris"],
+)
+def test_a_few_dozen_rows_are_enough_for_trees(load, each, metric):
+    X, y = load(return_X_y=True)
+    few = np.concatenate([np.flatnonzero(y == code)[:each] for code in np.unique(y)])
+    rest = np.setdiff1d(np.arange(len(y)), few)
+    clf = MetricClassifier(metric, model="boosted", random_state=0).fit(X[few], y[few])
+    assert np.mean(clf.predict(X[rest]) == y[rest]) > 0.8
+
+
 def test_many_classes_give_a_score_each():
     X, y = make_classification(400, 6, n_informative=4, n_classes=3, random_state=0)
     found = QUICK.learn(Data(X, y.astype(float)), np.ones(400), np.random.default_rng(0), classes=3)
@@ -120,7 +142,7 @@ def test_a_watcher_does_not_end_what_the_others_would_have_seen():
 def kitchen(n=300, m=150):
     data = crossed(n + m)
     train, valid = data.take(np.arange(n)), data.take(np.arange(n, n + m))
-    fold = dealt_by_class(valid.y, np.random.default_rng(0))
+    fold = dealt(valid, np.random.default_rng(0))
     return LearnerKitchen(QUICK, train, valid, data, fold)
 
 
@@ -367,6 +389,29 @@ def test_a_target_within_reach_is_reached_by_boosting():
         + walk.boosting.cut(reached.iterations).scores(data.X)
     )
     np.testing.assert_allclose(walk.train, again, atol=1e-9)
+
+
+@pytest.mark.parametrize("calls", [1, 2, 3, 4, 6, 11])
+def test_a_few_calls_do_not_make_the_descent_worse_than_its_start(calls):
+    def right_score(y_true, y_pred):
+        return float(np.mean(y_true == y_pred))
+
+    one, new = fitted(QUICK, right_score, method="descent", max_metric_calls=1)
+    clf, _ = fitted(QUICK, right_score, method="descent", max_metric_calls=calls)
+    assert clf.n_metric_calls_ <= calls
+    assert clf.validation_score_ >= one.validation_score_
+    assert clf.score(new.X, new.y) > 0.85
+
+
+def test_a_descent_cut_to_a_pair_of_probes_does_not_call_the_metric_flat():
+    def top_score(y_true, y_score):
+        return float(y_true[np.argmax(y_score)])
+
+    data = crossed(300)
+    ranker = MetricRanker(top_score, model=QUICK, method="descent", max_metric_calls=4)
+    ranker.set_params(random_state=0).fit(data.X, data.y > 0)
+    assert ranker.n_metric_calls_ == 4
+    assert ranker.status_ is Status.BUDGET
 
 
 @pytest.mark.parametrize("calls", [1, 20, 100])

@@ -3,11 +3,15 @@
 import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer, make_regression
+from sklearn.metrics import accuracy_score, make_scorer
 
 from anymetric import MetricClassifier, MetricRanker, MetricRegressor, per_class
+from anymetric.data import Data
 from anymetric.datasets import load_simulated
-from anymetric.diagnosis import Verdict, decide
+from anymetric.diagnosis import Diagnosis, Verdict, decide, diagnose
 from anymetric.gradients import Estimate
+from anymetric.metrics import as_metric
+from anymetric.problem import Problem
 
 
 def estimate(r_squared=0.9, condition=2.0):
@@ -25,10 +29,11 @@ STILL = Estimate(np.zeros(2), np.zeros(2), flat=True)
         (0.03, 0.02, estimate(), Verdict.MORE_ROWS),
         (0.01, 0.02, estimate(), Verdict.MORE_ROWS),
         (0.004, 0.003, estimate(), Verdict.POST_SHIFT),
-        (-0.05, 0.02, estimate(), Verdict.POST_SHIFT),
+        (-0.05, 0.02, estimate(), Verdict.WORSE),
         (-0.01, 0.02, estimate(r_squared=0.1), Verdict.MORE_SURROGATES),
-        (0.01, 0.02, estimate(condition=1e9), Verdict.FEWER_SURROGATES),
+        (0.001, 0.002, estimate(condition=1e9), Verdict.POST_SHIFT),
         (float("nan"), float("nan"), estimate(), Verdict.COMPARE),
+        (float("nan"), float("nan"), estimate(condition=1e9), Verdict.FEWER_SURROGATES),
         (float("nan"), float("nan"), STILL, Verdict.SAME),
     ],
 )
@@ -45,6 +50,46 @@ def test_many_classes_have_offsets_instead_of_a_threshold():
     assert decide(0.0, 0.002, estimate(), 0.3, many=True, thresholds=False) is Verdict.PLAIN
     unknown = float("nan")
     assert decide(unknown, unknown, estimate(), 0.3, many=True) is Verdict.COMPARE_MANY
+    assert decide(unknown, unknown, estimate(), 0.3, thresholds=False) is Verdict.COMPARE_PLAIN
+
+
+def right(y_true, y_pred):
+    return float(np.mean(y_true == y_pred))
+
+
+@pytest.mark.parametrize("metric", ["accuracy", right, make_scorer(accuracy_score)])
+def test_a_function_of_decisions_is_judged_as_a_named_metric_is(metric):
+    asked = as_metric(metric, greater_is_better=None if isinstance(metric, str) else True)
+    data = Data(np.linspace(-1.0, 1.0, 40)[:, np.newaxis], np.repeat([-1.0, 1.0], 20))
+    problem = Problem(data, per_class("logistic"), asked, labels=(0, 1))
+    run = {"gain": 0.0, "gain_error": 0.0001}
+    found = diagnose(problem, np.array([1.0, 0.3]), run, np.random.default_rng(0), pairs=16)
+    assert found.verdict is Verdict.POST_SHIFT
+
+
+def test_a_metric_of_the_order_alone_has_no_threshold():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 2))
+    data = Data(X, np.where(X[:, 0] + rng.normal(size=400) > 0.0, 1.0, -1.0))
+    problem = Problem(data, per_class("logistic"), as_metric("roc_auc"), labels=(0, 1))
+    run = {"gain": 0.0, "gain_error": 0.0001}
+    found = diagnose(problem, np.array([0.2, 0.5, 0.3]), run, rng)
+    assert found.verdict is Verdict.PLAIN
+
+
+def test_a_regression_by_default_is_not_told_to_mend_surrogates_that_nobody_chose():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(600, 5))
+    y = 1e6 * X[:, 0] + 1e5 * rng.normal(size=600)
+    model = MetricRegressor("r2", random_state=0).fit(X[:400], y[:400])
+    found = model.diagnose(X[400:], y[400:])
+    assert found.verdict is not Verdict.FEWER_SURROGATES
+
+
+def test_what_cannot_be_told_is_said_to_be_so():
+    found = Diagnosis(0.1, 0.1, 0.0, 0.1, 0.0, 0.0, np.nan, 1.0, 0.0, {}, {}, Verdict.SAME)
+    assert "nan %" not in str(found)
+    assert "no probe tells" in str(found)
 
 
 def test_training_that_pays_is_told_to_go():

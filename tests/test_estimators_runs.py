@@ -1,5 +1,7 @@
 """Runs behind the door: hard data, failing metrics, budgets, grids and progress."""
 
+import copy
+import pickle
 import warnings
 from functools import partial
 
@@ -85,6 +87,31 @@ def test_every_call_of_the_default_method_is_counted(estimator, budget):
     assert budget is None or fitted.n_metric_calls_ <= budget
 
 
+THREE = (NOISY > 0.8).astype(int) + (NOISY > -0.5)
+LABELS = np.column_stack([Y, X[:, 0] > 0.0, NOISY < 0.0]).astype(int)
+
+
+@pytest.mark.parametrize("budget", [1, 2, 3, 4, 5, 9, 20, 50, 70])
+@pytest.mark.parametrize(
+    ("kind", "y"),
+    [
+        (MetricClassifier, Y),
+        (MetricClassifier, THREE),
+        (MetricClassifier, LABELS),
+        (MetricRanker, Y),
+        (MetricRegressor, NOISY),
+    ],
+    ids=["two", "three", "labels", "ranker", "regressor"],
+)
+def test_a_descent_uses_a_budget_below_one_gradient_and_no_more(kind, y, budget):
+    fitted = kind(
+        Counted(), method="descent", greater_is_better=True, max_metric_calls=budget, random_state=0
+    ).fit(X, y)
+    assert fitted.metric.calls == fitted.n_metric_calls_ <= budget
+    assert fitted.n_metric_calls_ >= (budget - 1 if budget > 3 else 1)
+    assert (len(fitted.history_) > 1) >= (budget > 3)
+
+
 def test_a_budget_too_small_for_a_grid_is_spent_on_a_part_of_it():
     fitted = with_metric(CLASSIFIER, Counted())
     fitted.set_params(method=GRID, max_metric_calls=3).fit(X, Y)
@@ -121,7 +148,7 @@ def test_a_failing_metric_says_where_and_leaves_the_best_model(answer, call):
 @EVERY
 @EITHER
 def test_every_estimator_survives_a_failing_metric(estimator, method):
-    estimator = with_metric(estimator, Counted(60, float("inf"))).set_params(method=method)
+    estimator = with_metric(estimator, Counted(40, float("inf"))).set_params(method=method)
     with pytest.raises(MetricError) as caught:
         estimator.fit(X, Y)
     assert np.all(np.isfinite(caught.value.best.predict(X)))
@@ -395,6 +422,31 @@ def test_verbose_tells_what_judges_how_it_goes_and_how_it_ended(capsys):
     assert "COMPLETED: f1 0." in lines[-1]
     clone(CLASSIFIER).fit(X, Y)
     assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize("model", ["linear", "boosted"])
+@pytest.mark.parametrize(
+    ("kind", "metric", "y"),
+    [
+        (MetricClassifier, "f1", Y),
+        (MetricClassifier, f1_score, Y),
+        (MetricClassifier, "macro_f1", THREE),
+        (MetricRanker, "average_precision", Y),
+        (MetricRegressor, "mean_absolute_error", NOISY),
+    ],
+    ids=["two", "function", "three", "ranker", "regressor"],
+)
+def test_skops_brings_a_fitted_estimator_back(kind, metric, y, model):
+    io = pytest.importorskip("skops.io")
+    fitted = kind(metric, model=model, max_metric_calls=100, random_state=0).fit(X, y)
+    held = io.dumps(fitted)
+    other = io.loads(held, trusted=io.get_untrusted_types(data=held))
+    np.testing.assert_array_equal(fitted.predict(X), other.predict(X))
+    assert other.score(X, y) == fitted.score(X, y)
+    assert len(other.history_) == len(fitted.history_)
+    for again in (other, pickle.loads(pickle.dumps(fitted)), copy.deepcopy(fitted)):
+        assert again.status_ is fitted.status_
+    assert isinstance(fitted.status_, Status)
 
 
 def test_the_papers_method_is_one_word_away():

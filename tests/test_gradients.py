@@ -11,7 +11,7 @@ from scipy import stats
 
 from anymetric.gradients import FiniteDifferences, LinearInterpolation, Subspace, TwoStep, fit
 from anymetric.gradients.shifts import Shifter
-from anymetric.ledger import Ledger
+from anymetric.ledger import BudgetSpent, Ledger
 from anymetric.metrics import BoundMetric, Metric, Rows, as_metric
 from anymetric.models import Linear
 from anymetric.problem import Problem
@@ -263,3 +263,44 @@ def test_equal_costs_are_flat_whatever_their_value(nonnegative):
         )
         assert found.flat
         assert not np.any(found.gradient)
+
+
+ESTIMATORS = [
+    LinearInterpolation(m=20),
+    LinearInterpolation(m=20, sides="one"),
+    Subspace(m=20),
+    FiniteDifferences(m=20, sigma=0.01),
+    TwoStep(m=20, sigma=0.01, sigma2=0.01),
+]
+
+
+@pytest.mark.parametrize("budget", [5, 8, 20, 41, 42, 100])
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=repr)
+def test_probes_shrink_to_the_calls_left_and_keep_one_for_the_look(estimator, budget, data, rng):
+    free = known(data, lambda u: SLOPES @ u)
+    wanted = estimator.estimate(free, free.look(THETA), rng).calls
+    ledger = Ledger(free.problem, budget)
+    estimate = estimator.estimate(ledger, ledger.look(THETA), rng)
+    assert estimate.calls == ledger.calls - 1
+    assert np.all(np.isfinite(estimate.gradient))
+    assert ledger.left in (1, 2) if wanted > budget - 2 else estimate.calls == wanted
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=repr)
+def test_a_budget_that_is_enough_changes_no_digit(estimator, data):
+    ledgers = [Ledger(known(data, lambda u: SLOPES @ u).problem, most) for most in (None, 42, 500)]
+    one, *others = (
+        estimator.estimate(ledger, ledger.look(THETA), np.random.default_rng(0)).gradient
+        for ledger in ledgers
+    )
+    for other in others:
+        np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=repr)
+def test_without_a_pair_of_calls_nothing_is_asked(estimator, data, rng):
+    ledger = Ledger(known(data, lambda u: SLOPES @ u).problem, 2)
+    here = ledger.look(THETA)
+    with pytest.raises(BudgetSpent):
+        estimator.estimate(ledger, here, rng)
+    assert ledger.calls == 1

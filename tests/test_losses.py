@@ -44,13 +44,12 @@ RESIDUAL = [
     Absolute(),
     Huber(),
     Huber(delta=0.3),
-    Tilted(0.8, 0.5),
     Lp(1.2),
     Lp(2.0),
     Lp(3.5),
 ]
 FORMS = [loss.margin_form() for loss in RESIDUAL]
-LOSSES: list[Loss] = [*MARGIN, *RESIDUAL, *FORMS]
+LOSSES: list[Loss] = [*MARGIN, *RESIDUAL, *FORMS, Tilted(0.8, 0.5)]
 
 # Points away from every kink of every loss (0, 0.3, 0.7, 1, 1.3, 2, -1, -30).
 POINTS = np.array([-7.3, -2.6, -0.8, -0.15, 0.15, 0.45, 0.85, 1.15, 1.55, 2.4, 6.1])
@@ -224,6 +223,10 @@ def test_scores_and_targets_of_different_shapes_are_refused(scores_shape):
         (Squared(), cp.square),
         (Absolute(), cp.abs),
         (Huber(delta=0.3), lambda z: cp.huber(z, 0.3)),
+        (
+            Tilted(0.8, 0.3),
+            lambda z: 1.6 * cp.huber(cp.neg(z), 0.3) + 0.4 * cp.huber(cp.pos(z), 0.3),
+        ),
         (Lp(3.5), lambda z: cp.power(cp.abs(z), 3.5)),
     ],
     ids=lambda part: repr(part) if isinstance(part, Loss) else "",
@@ -327,7 +330,7 @@ def test_a_loss_is_a_value(loss):
 @every_loss
 def test_a_name_gives_the_loss_with_its_defaults_back(loss):
     assert as_loss(loss) is loss
-    if "lp" not in loss.name:
+    if not any(name in loss.name for name in ("lp", "tilted")):
         named = as_loss(loss.name)
         assert (type(named), named.name) == (type(loss), loss.name)
 
@@ -375,3 +378,22 @@ def test_far_margins_neither_overflow_nor_vanish_in_one_pass(scale):
         losses, slopes = Sigmoid(scale).with_slopes(far, np.ones(8))
     np.testing.assert_allclose(losses, far < 0, atol=1e-290)
     np.testing.assert_allclose(slopes, 0.0, atol=1e-290)
+
+
+def test_a_tilted_loss_is_least_at_a_quantile():
+    rng = np.random.default_rng(0)
+    y = rng.normal(size=2001)
+    places = np.linspace(-3.0, 3.0, 1201)
+    means = [Tilted(0.9, 1e-3).value(place - y).mean() for place in places]
+    assert places[int(np.argmin(means))] == pytest.approx(np.quantile(y, 0.9), abs=0.01)
+
+
+@pytest.mark.parametrize("level", [0.0, 1.0, -0.1])
+def test_a_level_lies_between_zero_and_one(level):
+    with pytest.raises(ValueError, match="between 0 and 1; got"):
+        Tilted(level)
+
+
+def test_a_tilted_loss_has_no_form_for_classes():
+    with pytest.raises(TypeError, match="loss of numbers"):
+        Tilted(0.9).margin_form()

@@ -12,9 +12,12 @@ import joblib
 import numpy as np
 import pytest
 from scipy.special import expit
+from sklearn import config_context
 from sklearn import metrics as sk
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
+from anymetric import MetricClassifier, scorer
+from anymetric.errors import MetricWarning
 from anymetric.metrics import FunctionMetric, MetricError, ScorerMetric, as_metric, metric
 from conftest import blobs
 
@@ -148,6 +151,28 @@ def test_a_metric_that_writes_on_its_arguments_is_harmless():
     np.testing.assert_array_equal(bound.values(scores), values)
     assert amount.tolist() == weights.tolist() == [1.0] * 5
     np.testing.assert_array_equal(X, np.eye(5))
+
+
+@pytest.mark.parametrize("limit", [1, 2, 3, 4, 11])
+def test_few_thresholds_leave_the_scores_as_they_are_or_cut_between(limit):
+    asked = []
+
+    def flagged_score(y_true, y_pred):
+        asked.append(np.mean(y_pred == "yes"))
+        return 0.0
+
+    scores = np.random.default_rng(0).normal(size=100) + 0.5
+    bound = as_metric(flagged_score).bind(np.where(scores > 0.0, 1.0, -1.0), labels=LABELS)
+    sweep = bound.sweep(scores, limit)
+    assert len(asked) == len(sweep.shifts) == limit
+    assert 0.0 in sweep.shifts
+    assert 0.0 < min(asked) <= max(asked) < 1.0
+    assert np.all(np.diff(sweep.shifts) > 0.0)
+
+
+def test_a_sweep_of_no_threshold_is_refused():
+    with pytest.raises(ValueError, match="at least one threshold"):
+        as_metric(sk.f1_score).bind(Y, labels=LABELS).sweep(SCORES, limit=0)
 
 
 def test_a_function_sweeps_its_thresholds():
@@ -422,3 +447,64 @@ def test_a_metric_is_itself():
 def test_what_is_not_a_metric_is_refused_in_words(spec, settings, message):
     with pytest.raises(ValueError, match=message):
         as_metric(spec, **settings)
+
+
+def share_score(y_true, y_pred):
+    return float(np.mean(y_true == y_pred))
+
+
+def amount_score(y_true, y_pred, amount, X):
+    assert len(amount) == X.shape[0] == len(y_true)
+    return float(amount[y_true == y_pred].sum())
+
+
+@pytest.fixture(scope="module")
+def weighed():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 3))
+    y = (X[:, 0] + rng.normal(size=120) > 0.3).astype(int)
+    return X, y, np.where(np.arange(120) < 60, 0.0, 2.0), {"amount": rng.random(120)}
+
+
+def asked_with(function, X, y, **side):
+    fitted = MetricClassifier(function, max_metric_calls=30, random_state=0).fit(X, y, **side)
+    return fitted.score, partial(scorer(function), fitted)
+
+
+@pytest.mark.parametrize("function", [share_score, amount_score])
+def test_rows_of_weight_zero_do_not_count_for_a_function_without_weights(function, weighed):
+    X, y, weights, side = weighed
+    side = {"side": side} if function is amount_score else {}
+    cut = {"side": {k: v[60:] for k, v in side["side"].items()}} if side else {}
+    for score in asked_with(function, X, y, **side):
+        with config_context(enable_metadata_routing=True):
+            part = score(X[60:], y[60:], **cut)
+            assert score(X, y, sample_weight=weights, **side) == part != score(X, y, **side)
+
+
+def test_weights_that_a_function_does_not_take_are_warned_of(weighed):
+    X, y, weights, _ = weighed
+    for score in asked_with(share_score, X, y):
+        with pytest.warns(MetricWarning, match="'share_score' takes no sample_weight"):
+            told = score(X, y, sample_weight=weights * np.arange(120))
+        assert told == score(X[60:], y[60:])
+
+
+def test_many_classes_without_weight_do_not_count_either(weighed):
+    X, y, weights, _ = weighed
+    three = np.where(X[:, 1] > 0.8, 2, y)
+    for score in asked_with(share_score, X, three):
+        assert score(X, three, sample_weight=weights) == score(X[60:], three[60:])
+        with pytest.warns(MetricWarning, match="takes no sample_weight"):
+            score(X, three, sample_weight=np.arange(120.0))
+
+
+@pytest.mark.filterwarnings("error::anymetric.errors.MetricWarning")
+@pytest.mark.parametrize("function", [sk.f1_score, "f1", "balanced_accuracy"])
+def test_a_metric_that_takes_weights_gets_them(function, weighed):
+    X, y, _, _ = weighed
+    weights = np.arange(120)
+    for score in asked_with(function, X, y):
+        repeated = np.repeat(np.arange(120), weights)
+        told = score(X, y, sample_weight=weights)
+        assert told == pytest.approx(score(X[repeated], y[repeated]))

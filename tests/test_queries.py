@@ -419,6 +419,20 @@ def test_rows_may_come_in_any_order_and_queries_have_any_name():
     np.testing.assert_allclose(one.coef_, two.coef_, rtol=1e-2, atol=1e-3)
 
 
+def test_numbers_of_queries_may_be_text():
+    X, y, query = ranking()
+    ranker = MetricRanker("map", surrogates=TWO, random_state=0)
+    one = clone(ranker).fit(X, y, query=query)
+    for names in (query.astype(str), query.astype(str).astype(object), query.astype(float)):
+        np.testing.assert_array_equal(one.coef_, clone(ranker).fit(X, y, query=names).coef_)
+
+
+def test_queries_of_the_same_number_are_still_two():
+    queries = Queries.of(np.array(["10", "1", "9", "01", "1"]))
+    assert queries.member.tolist() == [3, 1, 2, 0, 1]
+    assert queries.sizes.tolist() == [1, 2, 1, 1]
+
+
 def test_a_judging_query_never_trains_the_model_that_it_judges():
     rng = np.random.default_rng(0)
     _, y, query = ranking(queries=12)

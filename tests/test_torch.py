@@ -390,6 +390,11 @@ def test_networks_pickle(data, rng):
         ({"module": lambda d: "net"}, 2, "must return an nn.Module; got 'net'"),
         ({"module": lambda d: nn.Linear(d, 3)}, 2, "it gave (2, 3). Give its last layer 1 output"),
         ({"module": lambda d: nn.Linear(d, 1)}, 3, "it gave (2, 1). Give its last layer 3 output"),
+        (
+            {"module": nn.Linear(9, 1)},
+            2,
+            "was given rows of X, which has 4 columns, and failed: mat",
+        ),
         ({"module": straight, "epochs": 0}, 2, "epochs must be positive; got 0"),
         ({"module": straight, "held_out": 1.0}, 2, "held_out must be at least 0 and below 1"),
         ({"module": straight, "optimiser": "sgd"}, 2, "optimiser must be one of"),

@@ -70,6 +70,8 @@ class Queries:
     ([1, 0, 1], [1, 2])
     >>> [rows.tolist() for rows in queries]
     [[1], [0, 2]]
+    >>> Queries.of(np.array(["10", "9"])).member.tolist()
+    [1, 0]
     """
 
     member: NDArray[np.intp]
@@ -78,9 +80,11 @@ class Queries:
 
     @classmethod
     def of(cls, column: NDArray[Any]) -> Queries:
-        """Number the queries of a column."""
-        names = column.astype(str) if column.dtype == object else column
-        _, member, counts = np.unique(names, return_inverse=True, return_counts=True)
+        """Number the queries of a column by name: numbers, as text too, by their size."""
+        text = column.astype(str) if column.dtype == object else column
+        names, member, counts = np.unique(text, return_inverse=True, return_counts=True)
+        by_size = _by_size(names)
+        member, counts = np.argsort(by_size)[member], counts[by_size]
         order = np.argsort(member, kind="stable")
         return cls(member, order, np.cumsum(counts) - counts)
 
@@ -120,6 +124,14 @@ class Queries:
         real = place < self.sizes[queries, np.newaxis]
         inside = self.start[queries, np.newaxis] + np.where(real, place, 0)
         return Block(self.order[inside], real, queries)
+
+
+def _by_size(names: NDArray[Any]) -> NDArray[np.intp]:
+    """Return the order of sorted names in which texts that are all numbers rise as numbers."""
+    try:
+        return np.argsort(names.astype(np.float64), kind="stable")
+    except (TypeError, ValueError):
+        return np.arange(len(names))
 
 
 def _block_length(sizes: NDArray[np.intp]) -> int:

@@ -110,7 +110,9 @@ class BoostedDescent:
                 return Status.STOPPED
             estimate = turns[-1].estimate
             if estimate is not None and estimate.flat:
-                return Status.FLAT
+                # A few last probes that agree say little of the metric.
+                cut = estimate.calls < 2 * self.gradient.m
+                return Status.BUDGET if cut else Status.FLAT
             if number - int(np.argmin([turn.cost for turn in turns])) >= self.patience:
                 return Status.CONVERGED
         return Status.COMPLETED

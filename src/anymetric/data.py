@@ -112,3 +112,14 @@ def stacked(first: Matrix, second: Matrix) -> Matrix:
         parts = [sparse.csr_array(first), sparse.csr_array(second)]
         return sparse.csr_array(sparse.vstack(parts, format="csr"))
     return np.vstack([first, second])
+
+
+def quantiles(values: Floats, levels: Any, weights: Floats) -> Any:
+    """Return weighted quantiles: a weight of two is a value twice.
+
+    Examples
+    --------
+    >>> float(quantiles(np.array([1.0, 2.0, 9.0]), 0.5, np.array([1.0, 3.0, 1.0])))
+    2.0
+    """
+    return np.quantile(values, levels, weights=weights, method="inverted_cdf")

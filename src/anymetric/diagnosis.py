@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from anymetric.gradients import Estimate, Subspace
 from anymetric.ledger import Ledger
-from anymetric.metrics import Classes, DecisionMetric
+from anymetric.metrics import Classes
 from anymetric.models import Linear
 from anymetric.problem import Problem
 
@@ -37,6 +37,10 @@ class Verdict(Enum):
     POST_SHIFT = "The plain model at a tuned threshold is as good: simply use that."
     OFFSETS = "The plain model with tuned offsets is as good: simply use that."
     PLAIN = "The plain model is as good: simply use that."
+    WORSE = (
+        "The plain model, tuned where there is something to tune, was better beyond the metric's "
+        "noise: use that."
+    )
     MORE_ROWS = "The gain is within the metric's noise: more judging rows would tell."
     COMPARE = (
         "This method does not measure its gain over the plain model: hold it against "
@@ -45,6 +49,10 @@ class Verdict(Enum):
     COMPARE_MANY = (
         "The gain over the plain model was not measured: hold it against logistic regression on "
         "rows of your own."
+    )
+    COMPARE_PLAIN = (
+        "The gain over the plain model was not measured: hold it against a plain one on rows of "
+        "your own."
     )
     SAME = (
         "No change of the model changes the metric: see that it reads the labels as they are in y, "
@@ -117,7 +125,7 @@ class Diagnosis:
             f"cost {self.cost:.4f}, noise of the metric {self.error:.4f}",
             f"gain over the plain model {self.gain:.4f} ± {self.gain_error:.4f}, "
             f"optimism of the choice {self.optimism:.4f}",
-            f"near the model the surrogates explain {100 * self.r_squared:.0f} % of the cost "
+            f"near the model {explained(self.r_squared)} "
             f"(slack {self.slack:.4f}, condition number {self.condition:.1f}, "
             f"{100 * self.lost:.0f} % of the probes lost)",
         ]
@@ -126,6 +134,19 @@ class Diagnosis:
             for name, slope in self.slopes.items()
         ]
         return "\n".join([*lines[:3], *told(self.families), *lines[3:]])
+
+
+def explained(r_squared: float) -> str:
+    """Say how much of the cost the surrogates explain.
+
+    Examples
+    --------
+    >>> explained(0.731), explained(float("nan"))
+    ('the surrogates explain 73 % of the cost', 'no probe tells how far the surrogates explain it')
+    """
+    if np.isnan(r_squared):
+        return "no probe tells how far the surrogates explain it"
+    return f"the surrogates explain {100 * r_squared:.0f} % of the cost"
 
 
 def told(families: Mapping[str, Mapping[str, float]]) -> list[str]:
@@ -215,7 +236,7 @@ def diagnose(
             noted["gain_error"],
             estimate,
             here.cost,
-            thresholds=isinstance(problem.metric, DecisionMetric) and problem.labels is not None,
+            thresholds=problem.metric.decides and problem.labels is not None,
             many=isinstance(problem.labels, Classes),
         ),
         families=run.get("families", {}),
@@ -232,12 +253,16 @@ def decide(
     thresholds: bool = True,
     many: bool = False,
 ) -> Verdict:
-    """Return the verdict: a clear gain first, then why there is none.
+    """Return the verdict: a clear gain or loss first, then why there is none.
+
+    Surrogates that cannot be told apart matter only to a method that goes by their slopes: where
+    the gain was measured, it speaks for itself.
 
     Parameters
     ----------
     gain, gain_error : float
-        Over the plain model, at its best threshold where the metric knows `thresholds`.
+        Over the plain model, at its best threshold where the metric knows `thresholds`; NaN if
+        the method did not measure it.
     estimate : Estimate
         How the surrogates explain the metric near the model.
     cost : float
@@ -250,21 +275,34 @@ def decide(
     --------
     >>> import numpy as np
     >>> clear = Estimate(np.ones(1), np.zeros(1), 1.0, 0.9)
-    >>> [decide(gain, 0.01, clear, cost=0.5).name for gain in (0.05, 0.015, 0.0)]
-    ['GO', 'MORE_ROWS', 'POST_SHIFT']
+    >>> [decide(gain, 0.01, clear, cost=0.5).name for gain in (0.05, 0.015, 0.0, -0.05)]
+    ['GO', 'MORE_ROWS', 'POST_SHIFT', 'WORSE']
     """
-    if gain > 2.0 * gain_error:
-        return Verdict.GO
+    if abs(gain) > 2.0 * gain_error:
+        return Verdict.GO if gain > 0.0 else Verdict.WORSE
     if estimate.flat:
         return Verdict.SAME
     if estimate.r_squared < EXPLAINS:
         return Verdict.MORE_SURROGATES
-    if estimate.condition > COLLINEAR:
-        return Verdict.FEWER_SURROGATES
     if np.isnan(gain):
-        return Verdict.COMPARE_MANY if many else Verdict.COMPARE
+        return uncompared(estimate.condition, thresholds=thresholds, many=many)
     if gain + 2.0 * gain_error > WORTHWHILE * abs(cost):
         return Verdict.MORE_ROWS
     if not thresholds:
         return Verdict.PLAIN
     return Verdict.OFFSETS if many else Verdict.POST_SHIFT
+
+
+def uncompared(condition: float, *, thresholds: bool, many: bool) -> Verdict:
+    """Return the verdict where the method did not measure its gain.
+
+    Examples
+    --------
+    >>> uncompared(2.0, thresholds=False, many=False).name
+    'COMPARE_PLAIN'
+    """
+    if condition > COLLINEAR:
+        return Verdict.FEWER_SURROGATES
+    if many:
+        return Verdict.COMPARE_MANY
+    return Verdict.COMPARE if thresholds else Verdict.COMPARE_PLAIN

@@ -191,10 +191,12 @@ def keeping(best: Callable[[Status], Solution | None]) -> Iterator[None]:
 
     Examples
     --------
-    >>> with keeping(lambda status: None):
-    ...     raise KeyboardInterrupt
-    Traceback (most recent call last):
-    anymetric.solution.Interrupted
+    >>> try:
+    ...     with keeping(lambda status: None):
+    ...         raise KeyboardInterrupt
+    ... except Interrupted as stop:
+    ...     print(stop.best)
+    None
     """
     try:
         yield

@@ -107,7 +107,7 @@ def test_an_interrupted_run_leaves_nothing(rows, told, monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(fit, "dump_model", stopped)
-    monkeypatch.setattr(fit, "contest", stopped)
+    monkeypatch.setattr(fit, "train_ours", stopped)
     assert told("fit", rows, *ASK)[0] == 130
     assert os.listdir() == ["rows.csv"]
 

@@ -367,3 +367,16 @@ def test_judging_rows_of_one_class_are_spoken_of(rows, told):
     table[table["income"] == "high"].to_csv("judges.csv", index=False)
     _code, _out, err = told("fit", rows, "-t", "income", "-m", "accuracy", "--valid", "judges.csv")
     assert "all rows of judges.csv have the label 'high'" in " ".join(err.split())
+
+
+def test_a_rival_that_fails_is_left_out_of_the_table(rows, told, monkeypatch):
+    def fails(self, *_given, **_settings):
+        raise ValueError("no answer for these rows")
+
+    monkeypatch.setattr("anymetric.baselines.PostShift.fit", fails)
+    code, out, err = told("fit", rows, *ASK, "--run", "run", "--json")
+    assert code == 0, err
+    assert "post-shift is left out of the table: no answer for these rows" in err
+    names = [row["name"] for row in json.loads(out)["table"]]
+    assert "post-shift" not in names
+    assert {"anymetric", "balanced"} <= set(names)

@@ -202,6 +202,28 @@ def test_the_threshold_curve_is_the_metric_of_moved_decisions(models):
     assert np.all(np.diff(curve.thresholds) > 0)
 
 
+def test_a_curve_is_right_at_every_threshold_not_only_at_those_that_were_asked(models):
+    scores = models["auto"].decision_function(X)[:12]
+    shown = ThresholdDisplay.from_predictions(Y[:12], scores, metric="accuracy")
+    (line,) = shown.lines_
+    x, y = line.get_data()
+    grid = np.concatenate([np.linspace(x[0], x[-1], 500), scores])
+    exact = [np.mean((scores > level) == Y[:12]) for level in grid]
+    drawn = y[np.searchsorted(x, grid, side="right") - 1]
+    assert line.get_drawstyle() == "steps-post"
+    assert drawn == pytest.approx(exact)
+
+
+@pytest.mark.parametrize("limit", [1, 3, 5, 40])
+def test_few_thresholds_step_in_order(models, limit):
+    right = as_metric(lambda y_true, y_pred: np.mean(y_true == y_pred), greater_is_better=True)
+    scores = models["auto"].decision_function(X)
+    shown = ThresholdDisplay.from_predictions(Y, scores, metric=right, limit=limit)
+    x, y = shown.lines_[0].get_data()
+    assert np.all(np.diff(x) >= 0.0)
+    assert len(x) == len(y) == len(shown.curves["all rows"].values) + 1
+
+
 def test_group_curves_are_the_rate_in_each_group(models):
     model = models["groups"]
     shown = ThresholdDisplay.from_estimator(model, X, Y, groups=GROUPS, per_group=True)
@@ -236,9 +258,9 @@ def test_a_function_is_called_no_more_often_than_allowed(models):
         models["auto"].decision_function(X),
         metric=metric,
         side={"amount": np.ones(400)},
-        limit=7,
+        limit=13,
     )
-    assert len(calls) == 8
+    assert len(calls) == 14
     assert shown.curves["all rows"].values.max() == Y.sum()
 
 

@@ -5,7 +5,7 @@ import shutil
 import pytest
 from report_runs import HOSTILE, KINDS, made
 
-from anymetric.report import page
+from anymetric.report import Run, page
 
 FLAGS = (
     "--no-sandbox",
@@ -35,9 +35,9 @@ def opened(browser, tmp_path):
     """Open a run's page; fail afterwards if it complained or asked the network for anything."""
     contexts, complaints, requests = [], [], []
 
-    def open_(kind, width=1400, theme="light"):
+    def open_(kind, width=1400, theme="light", run=None):
         path = tmp_path / f"{kind}.html"
-        path.write_text(page(made(kind)), encoding="utf-8")
+        path.write_text(page(run or made(kind)), encoding="utf-8")
         context = browser.new_context(
             viewport={"width": width, "height": 900}, color_scheme=theme, reduced_motion="reduce"
         )
@@ -125,6 +125,140 @@ def test_many_classes_are_looked_at_one_by_one(opened):
     assert tab.locator("#confusion .matrix").count() == 3
     tab.locator('#classes [data-method="1"]').click()
     assert not tab.locator('#confusion [data-of="1"]').is_visible()
+
+
+def shown(open_page, run):
+    """Open the page of a run that is made for one test."""
+    return open_page("made", run=run)
+
+
+def ticks(tab, chart):
+    found = tab.locator(f'[data-chart="{chart}"] g[aria-label="x-axis tick label"] text')
+    return [float(text.replace("\N{MINUS SIGN}", "-")) for text in found.all_text_contents()]
+
+
+def test_a_single_value_has_a_true_axis(opened):
+    run = Run({"name": "f1"}, {"n": 9}, [{"name": "only", "value": 0.82, "ours": True}])
+    tab = shown(opened, run)
+    marks = ticks(tab, "values")
+    assert len(set(marks)) > 2
+    assert min(marks) < 0.82 < max(marks) < 1.0
+    dot, axis = (
+        tab.locator(f'[data-chart="values"] {what}').first.bounding_box()
+        for what in ('g[aria-label="dot"] circle', 'g[aria-label="x-axis tick label"] text')
+    )
+    last = tab.locator('[data-chart="values"] g[aria-label="x-axis tick label"] text').last
+    ends = [box["x"] + box["width"] / 2 for box in (axis, last.bounding_box())]
+    place = (dot["x"] + dot["width"] / 2 - ends[0]) / (ends[1] - ends[0])
+    assert marks[0] + place * (marks[-1] - marks[0]) == pytest.approx(0.82, abs=0.005)
+
+
+def test_error_bars_of_groups_stay_within_what_the_metric_can_be(opened):
+    methods = [{"name": "ours", "ours": True, "value": 0.9, "error": 0.05}]
+    group = {"n": 9, "method": "ours", "error": 0.2}
+    groups = [{"group": "a", "value": 0.95, **group}, {"group": "b", "value": 0.1, **group}]
+    metric = {"name": "f1", "range": [0.0, 1.0]}
+    found = {"column": "town", "rows": groups, "measured": True, "left_out": 0}
+    tab = shown(opened, Run(metric, {"n": 18}, methods, groups=found))
+    assert min(ticks(tab, "groups")) == 0.0
+    assert max(ticks(tab, "groups")) == 1.0
+
+
+def test_the_heaviest_slices_are_drawn_and_the_others_are_counted(opened):
+    slices = [
+        {"name": f"s{k}", "label": f"slice {k}", "share": k / 1770, "rows": 1 / 60}
+        for k in range(60)
+    ]
+    run = Run(
+        {"name": "f1"},
+        {"n": 9},
+        [{"name": "ours", "value": 0.5}],
+        worth={"slices": slices, "says": []},
+    )
+    tab = shown(opened, run)
+    chart = tab.locator('[data-chart="worth"]')
+    assert chart.locator('g[aria-label="bar"] > *').count() == 40
+    assert "slice 59" in chart.text_content()
+    assert "slice 19" not in chart.text_content()
+    assert "The 20 lightest slices are in the table only." in tab.locator("#worth").inner_text()
+    named = chart.locator('g[aria-label="x-axis tick label"] text').all_text_contents()
+    assert len(set(named)) == len(named)
+
+
+def test_no_two_of_many_methods_look_the_same(opened):
+    methods = [{"name": f"m{k}", "ours": k == 0, "value": k / 20, "lead": 0.1} for k in range(22)]
+    tab = shown(opened, Run({"name": "f1"}, {"n": 9}, methods))
+    looks = tab.locator("#result [data-method] .dot").evaluate_all(
+        "dots => dots.map(d => getComputedStyle(d).backgroundColor + d.className)"
+    )
+    assert len(set(looks)) == 22
+    assert tab.locator('[data-chart="values"] g[aria-label="dot"] circle').count() == 10
+    assert tab.locator('[data-chart="values"] g[aria-label="dot"] path').count() == 12
+
+
+@pytest.mark.parametrize("width", [400, 1400])
+def test_long_names_stay_on_their_card_and_short_ones_whole(opened, width):
+    long = [f"{k} \N{CJK UNIFIED IDEOGRAPH-6F22}\N{CJK UNIFIED IDEOGRAPH-5B57}" * 30 for k in "ab"]
+    names = ["W" * 80, *long, "anymetric"]
+    methods = [{"name": name, "value": 0.5 + k / 9, "lead": 0.1} for k, name in enumerate(names)]
+    slices = [{"name": name, "label": name, "share": 0.25, "rows": None} for name in names]
+    run = Run({"name": "f1"}, {"n": 9}, methods, worth={"slices": slices, "says": []})
+    tab = opened("made", width, run=run)
+    assert tab.evaluate(
+        """[...document.querySelectorAll("figure svg text")].every((text) => {
+          const [own, card] = [text, text.closest("section")].map((n) => n.getBoundingClientRect());
+          return own.left >= card.left && own.right <= card.right;
+        })"""
+    )
+    for chart in ("values", "worth"):
+        assert "anymetric" in tab.locator(f'[data-chart="{chart}"]').text_content()
+
+
+def test_axes_say_that_losses_are_shown_and_whose_turns(opened):
+    turns = [
+        {"start": s, "turn": t, "place": 3 * s + t, "profile": [s + 1.0, t + 1.0], "calls": 1,
+         "weights": [0.5, 0.5] if t else None, "value": 0.5 + s / 9 + t / 99}
+        for s in range(2)
+        for t in range(3)
+    ]  # fmt: skip
+    course = {"kind": "turns", "surrogates": ["a", "b"], "turns": turns, "chosen": 5}
+    course |= {"calls": 9, "says": "Done."}
+    run = Run({"name": "f1"}, {"n": 9}, [{"name": "ours", "value": 0.5}], course=course)
+    tab = shown(opened, run)
+    space = tab.locator('[data-chart="space"]').text_content()
+    assert "loss: a" in space
+    assert "loss: b" in space
+    assert "turns of all starts" in tab.locator('[data-chart="course"]').text_content()
+    assert "turn of start 2" in tab.locator('[data-chart="weights"]').text_content()
+
+
+LUMINANCE = """(node) => {
+  const pen = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
+  const light = (colours) => {
+    colours.forEach((c) => { pen.fillStyle = c; pen.fillRect(0, 0, 1, 1); });
+    const [r, g, b] = [...pen.getImageData(0, 0, 1, 1).data].slice(0, 3)
+      .map((v) => v / 255).map((v) => (v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4));
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const behind = [];
+  for (let n = node; n; n = n.parentElement) behind.unshift(getComputedStyle(n).backgroundColor);
+  let shine = 1;
+  for (let n = node; n; n = n.parentElement) shine *= +getComputedStyle(n).opacity;
+  const [ink, paper] = [light([...behind, getComputedStyle(node).color]), light(behind)];
+  const mixed = shine * ink + (1 - shine) * paper;
+  return (Math.max(mixed, paper) + 0.05) / (Math.min(mixed, paper) + 0.05);
+}"""
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_small_and_struck_text_can_be_read(opened, theme):
+    """At least 4.5 to 1, as WCAG 2.1 asks (AA)."""
+    tab = opened("perfect", theme=theme)
+    button = tab.locator('#result [data-method="1"]')
+    button.click()
+    assert button.evaluate(LUMINANCE) >= 4.5
+    for small in tab.locator("#confusion [data-of='0'] .matrix small").all():
+        assert small.evaluate(LUMINANCE) >= 4.5
 
 
 def test_values_without_an_error_have_no_bars(opened):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from report_runs import classifier, made, profit, rows
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import confusion_matrix, f1_score, precision_score
+from sklearn.metrics import confusion_matrix, f1_score, ndcg_score, precision_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -47,6 +47,73 @@ def test_the_standard_error_of_accuracy_is_the_binomial_one(called):
     exact = np.sqrt(np.mean(wrong) * (1 - np.mean(wrong)) / n)
     assert replicates[:, 0].std() == pytest.approx(exact, rel=0.2)
     assert np.ptp(replicates[:, 0] - replicates[:, 1]) == 0.0
+
+
+def ranked(Q=80, size=15):
+    """Graded rows of queries that differ, and two ways to score them."""
+    rng = np.random.default_rng(1)
+    query = np.repeat(np.arange(Q), size)
+    clear = np.repeat(rng.exponential(1.5, Q), size)  # queries easy and hard
+    grade = rng.integers(0, 4, Q * size).astype(np.float64)
+    scores = {"ours": clear * grade + rng.normal(size=len(query)) * 2.0}
+    scores["theirs"] = scores["ours"] + rng.normal(size=len(query))
+    side = {"query": query, "relevance": grade}
+    data = Data(np.zeros((len(query), 1)), np.where(grade > 0.0, 1.0, -1.0), side=side)
+    return data, scores
+
+
+def ndcg_by_query(scores, query, grade):
+    """Scikit-learn's own, one query after the other."""
+    rows = [query == q for q in np.unique(query)]
+    return [ndcg_score([2.0 ** grade[q] - 1.0], [scores[q]], k=5) for q in rows]
+
+
+def mean_ndcg(y_true, y_score, query, relevance):
+    """The mean over queries of fifteen rows each, which come together and under one name."""
+    named = query.reshape(-1, 15)
+    assert np.all(named == named[:, :1])
+    assert len(np.unique(query)) == len(named)
+    gains = 2.0 ** relevance.reshape(-1, 15) - 1.0
+    return float(ndcg_score(gains, y_score.reshape(-1, 15), k=5))
+
+
+@pytest.mark.parametrize("called", [False, True], ids=["ready-made", "function"])
+def test_the_standard_error_of_a_metric_by_query_is_that_of_a_bootstrap_over_queries(called):
+    data, scores = ranked()
+    metric = as_metric(mean_ndcg, greater_is_better=True) if called else as_metric("ndcg@5")
+    sample = Sample(metric, data, (0, 1), scores)
+    found = sample.replicates(150, np.random.default_rng(0))
+    query, grade = data.side["query"], data.side["relevance"]
+    each = np.array([ndcg_by_query(column, query, grade) for column in scores.values()])  # (2, Q)
+    assert sample.values() == pytest.approx(each.mean(axis=1))
+    draws = np.random.default_rng(1).integers(each.shape[1], size=(2000, each.shape[1]))
+    exact = each[:, draws].mean(axis=2)  # (2, 2000)
+    assert found.std(axis=0) == pytest.approx(exact.std(axis=1), rel=0.25)
+    lead, told = exact[0] - exact[1], found[:, 0] - found[:, 1]
+    assert told.std() == pytest.approx(lead.std(), rel=0.25)
+
+
+def test_rows_of_queries_are_drawn_together_whatever_the_metric():
+    """The rows of each query are copies of one: there are no more facts than queries."""
+    rng = np.random.default_rng(0)
+    query = np.repeat(np.arange(100), 9)
+    y, wrong = np.repeat(rng.choice([-1.0, 1.0], 100), 9), np.repeat(rng.random(100) < 0.2, 9)
+    data = Data(np.zeros((900, 1)), y, side={"query": query})
+    sample = Sample(as_metric("accuracy"), data, (0, 1), {"a": np.where(wrong, -y, y)})
+    exact = np.sqrt(wrong.mean() * (1.0 - wrong.mean()) / 100)
+    assert sample.replicates(400, rng)[:, 0].std() == pytest.approx(exact, rel=0.2)
+
+
+def test_a_single_query_says_nothing_of_others():
+    data, scores = ranked(Q=1)
+    sample = Sample(as_metric("ndcg"), data, (0, 1), scores)
+    assert sample.replicates(50, np.random.default_rng(0)).shape == (0, 2)
+
+
+def test_a_mean_over_queries_does_not_grow_with_them():
+    data, scores = ranked(Q=20)
+    for metric in (as_metric("ndcg@5"), as_metric(mean_ndcg, greater_is_better=True)):
+        assert not Sample(metric, data, (0, 1), scores).grows()
 
 
 def test_a_model_has_no_lead_over_itself():

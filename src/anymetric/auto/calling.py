@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from anymetric.auto.average import Judged
 from anymetric.auto.jury import Drawn, Judgement, bind_replicate, telling_draws
+from anymetric.data import quantiles
 from anymetric.ledger import BudgetSpent, Ledger
 from anymetric.metrics import BoundMetric, MetricError
 
@@ -65,6 +66,7 @@ class CallingJury:
     varied: bool = False  # whether thresholds of one candidate have had different costs
     ends: list[tuple[float, bool]] | None = None  # costs of flagging nobody, and everybody
     leans: bool = False  # whether predictions of numbers should lie to one side
+    upright: bool = False  # whether the metric had no answer there
 
     @property
     def price(self) -> int:
@@ -108,9 +110,13 @@ class CallingJury:
         """Return whether predictions should lie above or below the targets, beyond all noise."""
         problem = self.ledger.problem
         free = problem.labels is None and getattr(problem.model, "intercept", True)
-        if not free or self.ledger.left < len(SIDES) + self.price:
+        if not free or self.upright or self.ledger.left < len(SIDES) + self.price:
             return False
-        moved = self._moved(scores, residuals_at(problem.valid.y - scores, SIDES), told)
+        try:
+            moved = self._moved(scores, self._residuals(scores, np.array(SIDES)), told)
+        except MetricError:  # off to one side it has no answer
+            self.upright = True
+            return False
         if moved is None or not moved.cost < told.cost:
             return False
         if not told.replicates.size:
@@ -122,7 +128,7 @@ class CallingJury:
         """Return the verdict at the best move of the predictions, where a metric leans."""
         levels = np.array([*LEVELS, *(1.0 - np.array(LEVELS[-2::-1]))])
         levels = thinned(levels, max(self.ledger.left / 4, 2.0))
-        shifts = residuals_at(self.ledger.problem.valid.y - scores, levels)
+        shifts = self._residuals(scores, levels)
         best = self._moved(scores, shifts, told)
         if best is None or best.shift == 0.0:
             return told
@@ -135,19 +141,20 @@ class CallingJury:
     def _moved(self, scores: Floats64, shifts: Floats64, told: Judgement) -> Judgement | None:
         """Return the verdict at the best of the shifts; what was told if none is better.
 
-        None where there are no calls for it, or the metric has no answer there.
+        None where there are no calls for it.
         """
         if self.ledger.left < len(shifts) + self.price:
             return None
-        try:
-            judge = self.ledger.problem.judge
-            costs = self.ledger.ask(judge, scores[:, np.newaxis] + shifts)
-            best = int(np.argmin(costs))
-            if not costs[best] < told.cost:
-                return told
-            return self._told(float(shifts[best]), scores, float(costs[best]))
-        except MetricError:
-            return None
+        costs = self.ledger.ask(self.ledger.problem.judge, scores[:, np.newaxis] + shifts)
+        best = int(np.argmin(costs))
+        if not costs[best] < told.cost:
+            return told
+        return self._told(float(shifts[best]), scores, float(costs[best]))
+
+    def _residuals(self, scores: Floats64, levels: Floats64) -> Floats64:
+        """Return quantiles of how far the targets lie above the scores."""
+        valid = self.ledger.problem.valid
+        return np.asarray(quantiles(valid.y - scores, levels, valid.weights), dtype=np.float64)
 
     def _end(self, scores: Floats64, told: Judgement) -> Judgement | None:
         """Return the verdict on flagging nobody, or everybody, if one is lower than what was told.
@@ -260,18 +267,6 @@ class CallingJury:
         return [
             (bound, scores if rows is None else scores[rows]) for rows, bound in self.replicates
         ]
-
-
-def residuals_at(residuals: Floats64, levels: Sequence[float] | Floats64) -> Floats64:
-    """Return quantiles of residuals.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> residuals_at(np.arange(5.0), [0.25, 0.5]).tolist()
-    [1.0, 2.0]
-    """
-    return np.asarray(np.quantile(residuals, levels), dtype=np.float64)
 
 
 def thinned(shifts: Floats64, most: float) -> Floats64:

@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.linear_model import RidgeCV
 
 from anymetric.auto.pool import Kitchen, Recipe, concentration
-from anymetric.data import Data, Matrix
+from anymetric.data import Data, Matrix, quantiles
 from anymetric.losses import Huber, Lp, Squared, Tilted
 from anymetric.starts import class_balance, evened
 
@@ -246,7 +245,7 @@ def few_recipes(kitchen: Kitchen, regression: bool) -> Iterator[Recipe]:
 
 
 def held_back(kitchen: Kitchen) -> float:
-    """Return the ridge of regressions: one, or where rows are few what leaving one out says.
+    """Return the ridge of regressions: one, or where rows are few the best of several.
 
     Numbers far beyond the others must not say it: they are drawn in.
     """
@@ -257,11 +256,36 @@ def held_back(kitchen: Kitchen) -> float:
     X = data.X.toarray() if sparse.issparse(data.X) else np.asarray(data.X, dtype=np.float64)
     X = X if model.shift is None else X - model.shift
     X = X if model.scale is None else X / model.scale
-    middle, near = np.median(data.y), np.quantile(np.abs(data.y - np.median(data.y)), 0.5)
-    y = np.clip(data.y, middle - DRAWN * near, middle + DRAWN * near) if near > 0.0 else data.y
-    # Half of the square is held back: twice scikit-learn's penalty.
-    found = RidgeCV(0.5 * np.array(RIDGES), fit_intercept=model.intercept)
-    return 2.0 * float(found.fit(X, y, sample_weight=data.weights).alpha_)
+    middle = quantiles(data.y, 0.5, data.weights)
+    most = DRAWN * quantiles(np.abs(data.y - middle), 0.5, data.weights)
+    y = np.clip(data.y, middle - most, middle + most) if most > 0.0 else data.y
+    return best_ridge(X, y, data.weights, model.intercept)
+
+
+def best_ridge(X: Floats64, y: Floats64, weights: Floats64, intercept: bool) -> float:
+    """Return the ridge of the lowest generalised cross-validation error of least squares.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.random.default_rng(0).normal(size=(20, 5))
+    >>> best_ridge(X, X @ np.ones(5), np.ones(20), True)
+    1.0
+    """
+    if intercept:
+        X, y = (one - np.average(one, axis=0, weights=weights) for one in (X, y))
+    root, n = np.sqrt(weights), float(weights.sum())
+    left, sizes, _ = np.linalg.svd(root[:, np.newaxis] * X, full_matrices=False)
+    along = left.T @ (root * y)
+    beyond = max(float(weights @ y**2 - along @ along), 0.0)
+
+    def error(ridge: float) -> float:
+        # Half of the square is held back.
+        kept = sizes**2 / (sizes**2 + 0.5 * ridge)
+        free = max(n - float(kept.sum()) - intercept, np.finfo(float).tiny)
+        return (beyond + float(np.sum(((1.0 - kept) * along) ** 2))) / free**2
+
+    return min(RIDGES, key=error)
 
 
 def cluster_recipes(kitchen: Kitchen, rng: np.random.Generator) -> Iterator[Recipe]:

@@ -16,7 +16,7 @@ from anymetric.cli.rows import coded, read_sample
 from anymetric.cli.targets import Task
 from anymetric.cli.voice import Voice, measured, number
 from anymetric.metrics import Metric, MetricError
-from anymetric.report.cuts import by_class, counted
+from anymetric.report.cuts import by_class, counted, splits
 from anymetric.report.sample import Sample
 from anymetric.report.table import spread
 
@@ -77,7 +77,7 @@ def judge(sample: Sample, rng: np.random.Generator) -> dict[str, Any]:
         "greater_is_better": bool(sample.metric.greater_is_better),
         "value": value,
         "error": spread(sample.replicates(REPLICATES, rng)[:, 0]),
-        "groups": {} if groups is None else by_group(sample, groups),
+        "groups": {} if groups is None or not splits(sample) else by_group(sample, groups),
         "confusion": confusion(sample),
     }
 
@@ -119,12 +119,12 @@ def tell(
     model: TableModel, found: list[dict[str, Any]], count: int, name: str, voice: Voice
 ) -> dict[str, Any]:
     """Show what was found."""
-    groups = list(found[0]["groups"])
+    groups = list({group: None for one in found for group in one["groups"]})
     rows = [
         [
             f"{one['metric']} ({'greater' if one['greater_is_better'] else 'lower'} is better)",
             measured(one["value"], one["error"]),
-            *(number(one["groups"][group]) for group in groups),
+            *(number(one["groups"].get(group)) for group in groups),
         ]
         for one in found
     ]

@@ -167,6 +167,7 @@ class Fit:
             side=test.side or None,
             asked=self._asked(),
             rows=division.what,
+            honest=division.honest,
             feature_names=model.feature_names,
             names={
                 "target": self.roles.target,
@@ -216,7 +217,7 @@ class Fit:
         better = "greater" if run.metric["greater_is_better"] else "lower"
         voice.table(HEAD, lines(run), f"{title} ({better} is better)")
         voice.line(f"On these rows: {headline(run)}")
-        voice.line(f"On the rows that judged: {verdict}")
+        voice.line(f"The diagnosis: {verdict}")
         saved = {
             name: str(folder / file)
             for name, file in (
@@ -307,9 +308,14 @@ def train_rivals(
     models, seconds = dict[str, Any](), dict[str, float]()
     makers = rivals(setting, groups=train.groups is not None, valid=valid is not None, short=True)
     for name, make in makers.items():
-        models[name] = make(allowance(setting, ours))
-        with told(voice, Course(name)):
-            seconds[name] = fitted(models[name], train, valid, setting.target)
+        model = make(allowance(setting, ours))
+        try:
+            with told(voice, Course(name)):
+                seconds[name] = fitted(model, train, valid, setting.target)
+        except UserError as error:
+            voice.note(f"Note: {name} is left out of the table: {error}")
+            continue
+        models[name] = model
     return models, seconds
 
 

@@ -112,10 +112,14 @@ def number(value: float | None, digits: int = 4) -> str:
     --------
     >>> number(0.12345), number(None), number(1234567.8), number(float("nan"))
     ('0.1235', '-', '1,234,568', '-')
+    >>> number(-0.0), number(-1.5e-10), number(0.01, 1)
+    ('0.0000', '-1.5e-10', '0.0')
     """
     if value is None or value != value:
         return "-"
-    return f"{value:,.0f}" if abs(value) >= 1e5 else f"{value:.{digits}f}"
+    if 0.0 < abs(value) < 0.5e-4 and digits > 3:
+        return f"{value:.1e}"
+    return f"{value:,.0f}" if abs(value) >= 1e5 else f"{value + 0.0:.{digits}f}"
 
 
 def measured(value: float | None, error: float | None, sign: bool = False) -> str:

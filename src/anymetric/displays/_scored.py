@@ -30,6 +30,9 @@ class Curve:
         The value at threshold zero, which is the model's own.
     best : int
         The place of the best value.
+    jumps : array of shape (t - 1,), optional
+        The score at which each value gives way to the next; halfway between the thresholds if
+        they are not given.
 
     Examples
     --------
@@ -38,12 +41,23 @@ class Curve:
     >>> curve = Curve.of(bound, np.array([1.0, 3.0]))
     >>> curve.thresholds.tolist(), curve.values.tolist(), curve.chosen, curve.best
     ([0.0, 2.0, 4.0], [0.5, 1.0, 0.5], 0.5, 1)
+    >>> curve.jumps.tolist()
+    [1.0, 3.0]
     """
 
     thresholds: NDArray[np.float64]
     values: NDArray[np.float64]
     chosen: float
     best: int
+    jumps: NDArray[np.float64] | None = None
+
+    @property
+    def steps(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Where each value begins, with the last threshold, and the values to draw there."""
+        ends = self.thresholds[[0, -1]]
+        between = 0.5 * (self.thresholds[1:] + self.thresholds[:-1])
+        jumps = between if self.jumps is None else self.jumps
+        return np.concatenate([ends[:1], jumps, ends[1:]]), np.append(self.values, self.values[-1])
 
     @classmethod
     def of(cls, bound: BoundMetric, scores: NDArray[np.float64], limit: int | None = None) -> Curve:
@@ -52,7 +66,28 @@ class Curve:
         sweep = bound.sweep(scores, (limit or CALLS) if called else limit)
         last = len(sweep.shifts) - 1
         chosen = float(bound.values(scores))
-        return cls(0.0 - sweep.shifts[::-1], sweep.values[::-1], chosen, last - sweep.best)
+        thresholds = 0.0 - sweep.shifts[::-1]
+        jumps = scores_between(thresholds, scores)
+        return cls(thresholds, sweep.values[::-1], chosen, last - sweep.best, jumps)
+
+
+def scores_between(
+    thresholds: NDArray[np.float64], scores: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return a score from each threshold to the next: of several the middle one.
+
+    Where there is none the next threshold stands for it: nothing changes up to there.
+
+    Examples
+    --------
+    >>> scores_between(np.array([0.0, 2.0, 9.0, 9.5]), np.array([1.0, 4.0, 3.0, 8.0])).tolist()
+    [1.0, 4.0, 9.5]
+    """
+    ranked = np.unique(scores)
+    # A row is flagged above a threshold: a score that equals one belongs before it.
+    edges = np.searchsorted(ranked, thresholds, side="right")
+    middle = np.clip((edges[:-1] + edges[1:] - 1) // 2, 0, len(ranked) - 1)
+    return np.where(edges[:-1] < edges[1:], ranked[middle], thresholds[1:])
 
 
 @dataclass(frozen=True, eq=False)

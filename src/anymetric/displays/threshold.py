@@ -188,7 +188,8 @@ class ThresholdDisplay:
     @staticmethod
     def _line(ax: Any, name: str, curve: Curve, style: dict[str, Any]) -> Any:
         label = f"{plain(name)}: {curve.chosen:.4g}"
-        (line,) = ax.plot(curve.thresholds, curve.values, **{"label": label, **style})
+        steps = {"label": label, "drawstyle": "steps-post", **style}
+        (line,) = ax.plot(*curve.steps, **steps)
         return line
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from anymetric.data import Data
+from anymetric.data import Data, quantiles
 from anymetric.losses import as_loss
 from anymetric.metrics import BoundMetric, Metric
 from anymetric.solvers import WeightedLoss, minimise
@@ -49,7 +49,8 @@ class Unit:
 
         Targets far beyond all others are drawn in first, or the unit would be theirs.
         """
-        y = drawn_in(data.y, np.full(len(data), np.median(data.y)))
+        middle = quantiles(data.y, 0.5, data.weights)
+        y = drawn_in(data.y, np.full(len(data), middle), data.weights)
         for _ in range(ROUNDS):
             center = float(np.average(y, weights=data.weights)) if model.intercept else 0.0
             spread = root_mean_square(y - center, data.weights)
@@ -58,7 +59,7 @@ class Unit:
             small = whole.small(replace(data, y=y))
             fitted = minimise(WeightedLoss(model, small, as_loss("squared"), data.weights, 1e-4))
             around = whole.large(model.scores(data.X, fitted))
-            last, y = y, drawn_in(data.y, around)
+            last, y = y, drawn_in(data.y, around, data.weights)
             if np.array_equal(last, y):
                 break
         sound = y == data.y
@@ -159,17 +160,17 @@ class BoundInUnit(BoundMetric):
         return self.inner.values(self.metric.unit.large(scores))
 
 
-def drawn_in(y, around):
+def drawn_in(y, around, weights):
     """Return targets none of which lies far beyond the others from where they are expected.
 
     Examples
     --------
-    >>> drawn_in(np.array([1.0, -1.0, 2.0, 0.0, 1e9]), np.zeros(5)).round(1).tolist()
+    >>> drawn_in(np.array([1.0, -1.0, 2.0, 0.0, 1e9]), np.zeros(5), np.ones(5)).round(1).tolist()
     [1.0, -1.0, 2.0, 0.0, 9.9]
     """
     off = y - around
-    middle = float(np.median(off))
-    most = FAR * 1.4826 * float(np.median(np.abs(off - middle)))
+    middle = quantiles(off, 0.5, weights)
+    most = FAR * 1.4826 * quantiles(np.abs(off - middle), 0.5, weights)
     return np.clip(y, around + middle - most, around + middle + most) if most > 0.0 else y
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Never
 
 import numpy as np
 
@@ -145,6 +145,10 @@ class Tilted(ResidualLoss):
     @property
     def _even(self) -> Huber:
         return Huber(self.delta)
+
+    def margin_form(self) -> Never:
+        """Refuse: of classes, too little and too much are the same."""
+        raise TypeError("Tilted is a loss of numbers: it has no form for classes.")
 
     def _tilt(self, z: Floats) -> Floats:
         return np.where(z < 0, 2 * self.level, 2 * (1 - self.level)).astype(z.dtype)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from anymetric.data import Floats
 from anymetric.metrics.base import BoundMetric, MetricError
-from anymetric.metrics.thresholds import Sweep, Thresholds
+from anymetric.metrics.thresholds import Sweep, called_shifts
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +47,7 @@ class BoundCalls(BoundMetric):
                 f"Metric {self.metric.name!r} is bound without labels: a regression has no "
                 "threshold to sweep."
             )
-        shifts = Thresholds.of(self._checked(scores, (1,)), limit).shifts
+        shifts = called_shifts(self._checked(scores, (1,)), limit)
         values = self._answers(scores + shift for shift in shifts)
         return Sweep(shifts, values, self.metric.cost(values))
 

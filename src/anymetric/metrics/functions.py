@@ -96,6 +96,11 @@ class FunctionMetric(Metric):
         """Whether the function asks for X."""
         return "X" in (*self.asks, *self.takes)
 
+    @property
+    def takes_weights(self) -> bool:
+        """Whether the function takes `sample_weight`."""
+        return "sample_weight" in (*self.asks, *self.takes)
+
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call the function itself: a decorated function is still one."""
         return self.function(*args, **kwargs)

@@ -68,6 +68,14 @@ class ScorerMetric(Metric):
     sign in the user's labels and `predict_proba` its logistic transform; for regression
     `predict` is the score. Row weights are passed where the scorer takes `sample_weight`.
 
+    Parameters
+    ----------
+    scorer : function of (estimator, X, y)
+    name : str
+        Made from that of the scorer's function by default.
+    ceiling : float
+        The scorer's best value, if it is known: ``cost = ceiling - value``.
+
     Examples
     --------
     >>> import numpy as np
@@ -98,6 +106,11 @@ class ScorerMetric(Metric):
     def reads_features(self) -> bool:
         """Whether it may look at X: scikit-learn's own hand it to the estimator and no further."""
         return not hasattr(self.scorer, "_score_func")
+
+    @property
+    def takes_weights(self) -> bool:
+        """Whether the scorer takes `sample_weight`."""
+        return takes_weights(self.scorer)
 
     def _bind(self, rows: Rows) -> BoundMetric:
         if rows.labels is not None:

@@ -9,10 +9,17 @@ from numpy.typing import NDArray
 
 from anymetric.data import Floats
 
+# Fewer thresholds than this are not spent on the ends, where nobody or everybody is flagged.
+FEW = 12
+
 
 @dataclass(frozen=True, eq=False)
 class Sweep:
     """A metric at every threshold: the shift added to the scores, its value, its cost.
+
+    Attributes
+    ----------
+    shifts, values, costs : arrays of shape (t,)
 
     Examples
     --------
@@ -81,6 +88,27 @@ class Thresholds:
         flagged = np.concatenate(([0], cuts + 1, [len(scores)]))
         kept = _spread(len(levels), limit)
         return cls(order, flagged[kept], 0.0 - levels[kept])
+
+
+def called_shifts(scores: Floats, limit: int | None = None) -> NDArray[np.float64]:
+    """Return shifts for a metric that is called for each of them, the lowest first.
+
+    Where only few may be asked about, one of them leaves the scores as they are; the others cut
+    the rows into even shares, and none of these flags nobody or everybody.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> scores = np.arange(-5.0, 3.0)
+    >>> called_shifts(scores, 1).tolist(), called_shifts(scores, 3).tolist()
+    ([0.0], [-0.5, 0.0, 3.5])
+    """
+    every = Thresholds.of(scores).shifts
+    if limit is None or not 0 < limit < min(FEW, len(every)):
+        return every[_spread(len(every), limit)]
+    inner = every[1:-1]
+    places = (np.arange(limit - 1) + 0.5) * (len(inner) / max(limit - 1, 1))
+    return np.unique(np.append(inner[places.astype(np.intp)], 0.0))
 
 
 def _between(high: NDArray[np.float64], low: NDArray[np.float64]) -> NDArray[np.float64]:

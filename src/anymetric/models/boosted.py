@@ -17,6 +17,8 @@ from anymetric.models.trees import Grown, Rounds, Trees, Watcher, lightgbm, plai
 Floats64 = NDArray[np.float64]
 # How much of each tree is added; half of it where a class has a smaller share of the rows.
 RATE, RARE = 0.1, 0.02
+# Rows in a leaf: a share of the training rows, from least to most.
+LEAF, LEAST, MOST = 10, 2, 20
 
 
 class Boosted(BaseEstimator):  # type: ignore[misc]
@@ -33,8 +35,8 @@ class Boosted(BaseEstimator):  # type: ignore[misc]
         ``auto``: 0.1, and half of that where one of two classes is rarer than one row in fifty:
         long steps would follow single rows.
     leaves : int
-    least_rows : int
-        In a leaf.
+    least_rows : "auto" or int
+        In a leaf. ``auto``: 20, and fewer where there are fewer than 200 rows: a tenth of them.
     patience : int
         Trees without a lower loss before the end.
     held_out : float
@@ -65,7 +67,7 @@ class Boosted(BaseEstimator):  # type: ignore[misc]
         *,
         learning_rate: Literal["auto"] | float = "auto",
         leaves: int = 31,
-        least_rows: int = 20,
+        least_rows: Literal["auto"] | int = "auto",
         patience: int = 30,
         held_out: float = 0.2,
         categorical: Literal["auto"] | Sequence[int] = "auto",
@@ -191,6 +193,11 @@ class Boosted(BaseEstimator):  # type: ignore[misc]
         share = float(np.mean(y > 0.0)) if classes == 2 and len(y) else 0.5
         return RATE / 2.0 if min(share, 1.0 - share) < RARE else RATE
 
+    def _least_rows(self, n: int) -> int:
+        if not isinstance(self.least_rows, str):
+            return self.least_rows
+        return min(MOST, max(LEAST, n // LEAF))
+
     def _parameters(
         self, rng: np.random.Generator, classes: int, n: int, rate: float
     ) -> dict[str, Any]:
@@ -199,7 +206,7 @@ class Boosted(BaseEstimator):  # type: ignore[misc]
             "objective": goal,
             "learning_rate": rate,
             "num_leaves": self.leaves,
-            "min_data_in_leaf": self.least_rows,
+            "min_data_in_leaf": self._least_rows(n),
             "min_data_in_bin": min(3, max(n // 10, 1)),
             "feature_pre_filter": False,
             "num_threads": 1,

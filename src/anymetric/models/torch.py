@@ -172,8 +172,7 @@ class TorchModel(BaseEstimator):  # type: ignore[misc]
         with secluded(self.device, int(rng.integers(2**31))):
             module = self._built(int(data.X.shape[1]), outputs)
         network = self._placed(module, data, rows, outputs, classes == 0)
-        with torch.no_grad():
-            network.shaped(network.module(network.seen(data.X[:2])), min(len(data), 2))
+        check_fits(network, data)
         return start if alike(start, network) else network
 
     def _built(self, d: int, outputs: int) -> nn.Module:
@@ -244,6 +243,20 @@ class TorchModel(BaseEstimator):  # type: ignore[misc]
             raise ValueError(f"dtype must be a floating type of torch by name; got {self.dtype!r}.")
         if not usable(self.device):
             raise ValueError(f"The device {self.device!r} is not there; 'cpu' always is.")
+
+
+def check_fits(network: Network, data: Data) -> None:
+    """Refuse a module that cannot read rows as wide as these, or gives no scores for them."""
+    try:
+        with torch.no_grad():
+            out = network.module(network.seen(data.X[:2]))
+    except (RuntimeError, IndexError, ValueError) as error:
+        raise ValueError(
+            f"TorchModel's module was given rows of X, which has {data.X.shape[1]} columns, and "
+            f"failed: {error}. Let its first layer take so many, or give a function f(d) that "
+            "makes the module for d columns."
+        ) from error
+    network.shaped(out, min(len(data), 2))
 
 
 def required(function: Callable[..., Any]) -> list[str]:

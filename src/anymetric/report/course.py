@@ -37,7 +37,7 @@ def course_of(
     if not history:
         return {}
     candidates = model.settings_.get("candidates", [])
-    chosen = chosen_turn([turn["cost"] for turn in history], model.cost_, last=bool(candidates))
+    chosen = chosen_turn([turn["cost"] for turn in history], model.cost_, candidates)
     kept = thinned(len(history), chosen)
     return {
         "kind": "candidates" if candidates else "turns",
@@ -58,7 +58,7 @@ def told(
 ) -> dict[str, Any]:
     """Return a turn with the metric in its own direction, and the candidate's name and votes."""
     row = {name: turn[name] for name in ("start", "turn", "profile", "weights", "calls", "seconds")}
-    row["value"] = model.metric_.value(turn["cost"])
+    row["place"], row["value"] = place, model.metric_.value(turn["cost"])
     if candidates:
         own = place < len(candidates)
         row["name"] = candidates[place]["name"] if own else "average by votes"
@@ -66,18 +66,28 @@ def told(
     return row
 
 
-def chosen_turn(costs: Sequence[float], cost: float, *, last: bool) -> int:
-    """Return the turn that the model comes from: the first of this cost, or the last.
+def chosen_turn(
+    costs: Sequence[float], cost: float, candidates: Sequence[dict[str, Any]] = ()
+) -> int:
+    """Return the turn that the model comes from.
+
+    Of candidates it is their average, which comes after them all, or else the one with the most
+    votes; of turns the first that costs as much as the model.
 
     Examples
     --------
-    >>> chosen_turn([0.3, 0.2, 0.2], 0.2, last=False), chosen_turn([0.3, 0.2, 0.2], 0.2, last=True)
-    (1, 2)
+    >>> votes = [{"votes": 0.0}, {"votes": 1.0}, {"votes": 0.0}]
+    >>> chosen_turn([0.3, 0.2, 0.2], 0.2), chosen_turn([0.3, 0.2, 0.2], 0.2, votes)
+    (1, 1)
+    >>> chosen_turn([0.3, 0.2, 0.2], 0.2, votes[:2])
+    2
     """
+    if len(costs) == len(candidates) + 1 > 1:
+        return len(candidates)
+    if candidates:
+        return int(np.argmax([one["votes"] for one in candidates]))
     same = [k for k, other in enumerate(costs) if other == cost]
-    if not same:
-        return int(np.argmin(costs))
-    return same[-1] if last else same[0]
+    return same[0] if same else int(np.argmin(costs))
 
 
 def thinned(count: int, kept: int) -> list[int]:

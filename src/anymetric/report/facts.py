@@ -14,10 +14,20 @@ import numpy as np
 from scipy import sparse
 from sklearn.pipeline import Pipeline
 
-from anymetric.metrics import FunctionMetric, Metric, ScorerMetric
+from anymetric.metrics import (
+    R2,
+    CohenKappa,
+    CostMatrix,
+    FunctionMetric,
+    Metric,
+    Profit,
+    ScorerMetric,
+)
 from anymetric.metrics.asked import AskedMetric
 from anymetric.report.sample import Sample, last_step
 
+# Ready-made metrics that may fall below zero.
+BELOW_ZERO = (R2, CohenKappa, Profit, CostMatrix)
 # Features shown.
 MOST_FEATURES = 24
 
@@ -30,7 +40,24 @@ def described(metric: Metric) -> dict[str, Any]:
         "decides": bool(metric.decides),
         "says": said_of(metric),
         "needs": list(metric.needs),
+        "range": range_of(metric),
     }
+
+
+def range_of(metric: Metric) -> tuple[float | None, float | None]:
+    """Return the lowest and the highest value that a metric can have, where they are known.
+
+    Examples
+    --------
+    >>> from anymetric.metrics import as_metric
+    >>> range_of(as_metric("f1")), range_of(as_metric("r2")), range_of(as_metric("error"))
+    ((0.0, 1.0), (None, 1.0), (0.0, None))
+    """
+    of = getattr(metric, "of", metric)
+    if metric.black_box or not type(of).__module__.startswith("anymetric."):
+        return None, None
+    high = of.ceiling if of.greater_is_better and of.ceiling else None
+    return None if isinstance(of, BELOW_ZERO) else 0.0, high
 
 
 def said_of(metric: Metric) -> str:
@@ -51,10 +78,15 @@ def said_of(metric: Metric) -> str:
     return re.sub(r" \(section [^)]*\)", "", first)
 
 
-def sample_of(sample: Sample, rows: str, decides: bool) -> dict[str, Any]:
+def sample_of(sample: Sample, rows: str, honest: bool) -> dict[str, Any]:
     """Return what there is to say of the rows."""
-    known: dict[str, Any] = {"rows": rows, "n": len(sample.data), "decides": decides}
-    known["kind"] = "regression" if sample.labels is None else "classes" if decides else "ranking"
+    known: dict[str, Any] = {"rows": rows, "n": len(sample.data), "honest": honest}
+    known["decides"] = sample.labels is not None and not sample.ranks
+    known["kind"] = (
+        "regression" if sample.labels is None else "ranking" if sample.ranks else "classes"
+    )
+    if sample.queries is not None:
+        known["queries"] = len(sample.queries)
     if sample.many and sample.labels is not None:
         known["kind"], known["labels"] = "many", [str(label) for label in sample.labels]
         known["counts"] = np.bincount(sample.codes, minlength=len(sample.labels))

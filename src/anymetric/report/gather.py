@@ -34,6 +34,7 @@ def gather(
     side: Any = None,
     asked: Mapping[str, Any] = NOTHING_ASKED,
     rows: str = "held-out rows",
+    honest: bool = True,
     feature_names: Sequence[str] | None = None,
     names: Mapping[str, str] = NOTHING_ASKED,
     seconds: Mapping[str, float] = NOTHING_ASKED,
@@ -55,6 +56,8 @@ def gather(
         What the user asked for, as plain values; ``command`` is shown as the way to run it again.
     rows : str
         What X and y are.
+    honest : bool
+        Whether no method saw them. If one did, nothing is said of promises that were kept.
     feature_names : sequence of str, optional
     names : dict
         What the user calls ``model``, ``target``, ``groups`` and ``source``.
@@ -92,7 +95,7 @@ def gather(
     lasts = {name: last_step(model) for name, model in models.items()}
     return Run(
         metric=described(sample.metric),
-        sample=sample_of(sample, rows, decides),
+        sample=sample_of(sample, rows, honest),
         methods=methods_of(sample, lasts, replicates, seconds),
         asked=dict(asked),
         course=course_of(final, list(diagnosis.get("slopes", {})), label),
@@ -103,7 +106,7 @@ def gather(
         curves=curves_of(sample, decides),
         diagnosis=relabelled(diagnosis, label),
         coefficients=coefficients_of(estimator, sample, feature_names),
-        made=made_by(final, len(replicates), random_state),
+        made=made_by(final, int(np.isfinite(replicates[:, 0]).sum()), random_state),
     )
 
 

@@ -11,6 +11,8 @@ from typing import Any
 
 MINUS = "\N{MINUS SIGN}"
 NONE = "\N{EN DASH}"
+# Decimals that are shown of a number; what needs more of them is shown with an exponent.
+MOST_DECIMALS, SMALL = 6, 1e-4
 # What could end a script element, or a line of a script, becomes an escape that JSON knows.
 IN_SCRIPT = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
 
@@ -126,14 +128,19 @@ def number(value: float | None, error: float | None = None, *, sign: bool = Fals
     ('0.6893', '12,346', '0.5000', '–')
     >>> number(-0.02, 0.004, sign=True), number(1234567.0)
     ('−0.0200', '1,234,567')
+    >>> number(1.234e-10), number(1.234e-10, 2e-12)
+    ('1.234e−10', '1.234e−10')
     """
     if value is None:
         return NONE
     size = error or abs(value)
     digits = 2 if error else 4
     decimals = 4 if size == 0 else digits - 1 - math.floor(math.log10(size))
-    shown = f"{value:{'+' if sign else ''},.{min(max(decimals, 0), 6)}f}"
-    return shown.replace("-", MINUS)
+    form = f",.{min(max(decimals, 0), MOST_DECIMALS)}f"
+    if decimals > MOST_DECIMALS and 0.0 < abs(value) < SMALL:
+        form = f".{min(max(decimals + math.floor(math.log10(abs(value))), 0), 3)}e"
+    # Zero has no sign of its own.
+    return f"{value + 0.0:{'+' if sign and value else ''}{form}}".replace("-", MINUS)
 
 
 def with_error(value: float | None, error: float | None, *, sign: bool = False) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from anymetric.report.markup import Markup, number, table, tag, with_error
-from anymetric.report.parts import EMPTY, chart, choices, folded, section, toggles
+from anymetric.report.parts import EMPTY, chart, choices, dot, folded, section, toggles
 from anymetric.report.run import Run
 from anymetric.report.worth import percent
 
@@ -38,7 +38,7 @@ def classes(run: Run) -> Markup:
         "Class by class",
         toggles(run),
         tag("div", choices("rate", "Show", options), class_="choices"),
-        chart("classes", "Every method in every class", caption),
+        chart("classes", "Every method in every class: the table has the numbers", caption),
         folded("The numbers", table(head, rows)),
         lead="Recall: the share of a class's rows that are called so.",
     )
@@ -80,8 +80,7 @@ def counts(one: dict[str, Any]) -> list[list[int]]:
 
 def card(k: int, name: str, inside: Markup) -> Markup:
     """Return what there is to show of one method."""
-    dot = tag("span", class_="dot", style=f"background: var(--m{k % 10})")
-    return tag("div", tag("h3", dot, name), inside, class_="card", data_of=k)
+    return tag("div", tag("h3", dot(k), name), inside, class_="card", data_of=k)
 
 
 def matrix(counts: list[list[int]], labels: list[str]) -> Markup:

@@ -10,7 +10,7 @@ from functools import cache
 from importlib.resources import files
 from string import Template
 
-from anymetric.report import outcomes, sections, story
+from anymetric.report import outcomes, sections, story, turns
 from anymetric.report.markup import Markup, in_script, joined, tag, text
 from anymetric.report.run import Run
 
@@ -22,7 +22,7 @@ SECTIONS: tuple[Section, ...] = (
     sections.curves,
     outcomes.classes,
     outcomes.confusion,
-    story.course,
+    turns.course,
     story.worth,
     story.coefficients,
     story.optimism,

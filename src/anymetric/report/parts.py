@@ -2,10 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from anymetric.report.markup import Markup, tag
 from anymetric.report.run import Run
 
 EMPTY = Markup("")
+COLOURS = 10
+# Points of a curve, or turns of a run, that a table shows of each.
+POINTS = 12
+
+
+def few(count: int, kept: int | None = None) -> list[int]:
+    """Return which of so many points a table shows: evenly spaced ones, and the one to be kept.
+
+    Examples
+    --------
+    >>> few(3), few(100, 7)
+    ([0, 1, 2], [0, 7, 9, 18, 27, 36, 45, 54, 63, 72, 81, 90, 99])
+    """
+    last, most = max(count - 1, 0), min(count, POINTS)
+    spread = {round(k * last / max(most - 1, 1)) for k in range(most)}
+    return sorted(spread if kept is None else spread | {kept})
 
 
 def section(name: str, title: str, *inside: str, lead: str = "") -> Markup:
@@ -20,9 +38,28 @@ def chart(name: str, label: str, caption: str = "") -> Markup:
     return tag("figure", tag("div", data_chart=name, role="img", aria_label=label), words_)
 
 
+def spoken(what: str, said: Iterable[str]) -> str:
+    """Return what a chart shows as a line for those who cannot see it: the first few values.
+
+    Examples
+    --------
+    >>> spoken("f1 of every method", ["ours 0.71", "theirs 0.68"])
+    'f1 of every method: ours 0.71; theirs 0.68'
+    """
+    values = list(said)
+    more = [f"{len(values) - POINTS} more"] if len(values) > POINTS else []
+    return ": ".join([what, "; ".join([*values[:POINTS], *more])]) if values else what
+
+
 def folded(title: str, *inside: str) -> Markup:
     """Return what is shown when somebody asks for it."""
     return tag("details", tag("summary", title), *inside)
+
+
+def dot(k: int) -> Markup:
+    """Return the mark of the method of this place: ten colours, and a shape for each ten."""
+    shape = ("dot", "dot square", "dot diamond")[min(k // COLOURS, 2)]
+    return tag("span", class_=shape, style=f"background: var(--m{k % COLOURS})")
 
 
 def toggles(run: Run) -> Markup:
@@ -32,7 +69,7 @@ def toggles(run: Run) -> Markup:
     buttons = [
         tag(
             "button",
-            tag("span", class_="dot", style=f"background: var(--m{k % 10})"),
+            dot(k),
             method["name"],
             type="button",
             data_method=k,
@@ -52,14 +89,17 @@ def choices(name: str, label: str, options: list[tuple[str, str]], chosen: int =
     return tag("label", f"{label} ", tag("select", *listed, data_choice=name))
 
 
-def decides(run: Run) -> bool:
-    """Whether each row is given a class, which a threshold or offsets may tune."""
-    return run.sample.get("kind") in ("classes", "many")
+def tuned(run: Run) -> str:
+    """Return where a model is judged: nothing to say for a metric that reads no decisions.
 
-
-def tuning(run: Run) -> str:
-    """Return what a plain model can be tuned by."""
-    return "offsets" if run.sample.get("kind") == "many" else "threshold"
+    Examples
+    --------
+    >>> [tuned(Run({"decides": yes}, {"kind": "classes"}, [])) for yes in (True, False)]
+    [' at its best threshold', '']
+    """
+    if run.sample.get("kind") not in ("classes", "many") or not run.metric.get("decides", True):
+        return ""
+    return f" at its best {'offsets' if run.sample['kind'] == 'many' else 'threshold'}"
 
 
 def better(run: Run) -> str:

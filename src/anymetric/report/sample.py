@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 
-from anymetric.auto.jury import bind_replicate, replicate_weights
+from anymetric.auto.jury import Drawn, bind_replicate, replicate_weights
+from anymetric.blocks import Queries
 from anymetric.data import Data
 from anymetric.estimators._columns import side_columns
 from anymetric.estimators._queries import TakesQueries
@@ -20,10 +21,12 @@ from anymetric.estimators._rows import as_matrix
 from anymetric.estimators._scorer import scores_of
 from anymetric.metrics import (
     BoundMetric,
+    BoundQueries,
     Classes,
     Metric,
     MetricError,
 )
+from anymetric.metrics.ranked import QUERY
 
 Floats = NDArray[np.float64]
 OURS = "anymetric"
@@ -44,6 +47,8 @@ class Sample:
     labels : (negative, positive), Classes or None
         None for regression.
     scores : dict from method to array of shape (n,), or (n, C) for many classes
+    ranks : bool
+        Whether the labels only tell the lowest relevance from any higher one.
 
     Examples
     --------
@@ -60,6 +65,7 @@ class Sample:
     data: Data
     labels: Sequence[Any] | None
     scores: Mapping[str, Floats] = field(repr=False)
+    ranks: bool = False
 
     @classmethod
     def of(
@@ -78,7 +84,8 @@ class Sample:
             scores = {name: scored_classes(model, X, labels) for name, model in models.items()}
         else:
             scores = {name: scored(model, X, groups) for name, model in models.items()}
-        return cls(ours.metric_, data, labels, scores)
+        ranks = labels is not None and not hasattr(ours, "classes_")
+        return cls(ours.metric_, data, labels, scores, ranks)
 
     @property
     def names(self) -> list[str]:
@@ -120,9 +127,21 @@ class Sample:
 
     def grows(self) -> bool:
         """Return whether the metric grows with the number of rows, as a sum over them does."""
-        twice = np.tile(np.arange(len(self.data)), 2)
-        once, both = self.values()[:1], self.take(twice).values()[:1]
+        once, both = self.values()[:1], self._twice().values()[:1]
         return not np.allclose(once, both, rtol=1e-3, equal_nan=True)
+
+    def _twice(self) -> Sample:
+        """Return the rows twice; their queries too, under new names."""
+        both = self.take(np.tile(np.arange(len(self.data)), 2))
+        if self.queries is None:
+            return both
+        member = self.queries.member
+        return both._renamed(np.append(member, member + len(self.queries)))
+
+    @cached_property
+    def queries(self) -> Queries | None:
+        """The queries of the rows, if they have any: those are drawn whole."""
+        return Queries.of(self.data.side[QUERY]) if QUERY in self.data.side else None
 
     def price(self) -> float:
         """Return the seconds that the metric takes for one score vector."""
@@ -131,11 +150,17 @@ class Sample:
         return time.perf_counter() - began
 
     def replicates(self, count: int, rng: np.random.Generator) -> Floats:
-        """Return values ``(B, m)`` on replicates of the rows, the same ones for every method."""
-        data, began, kept = self._numbered(), time.perf_counter(), []
-        for weights in replicate_weights(len(data), count, rng).T:
-            weights = weights / weights.mean()  # a sum over the rows must not grow with them
-            pair = bind_replicate(self.metric, data, weights, self.labels)
+        """Return values ``(B, m)`` on replicates of the rows, the same ones for every method.
+
+        Rows of a query hang together, so that whole queries are drawn; one alone says nothing of
+        others.
+        """
+        if self.queries is not None and len(self.queries) < 2:
+            return np.empty((0, len(self.scores)))
+        if isinstance(self.bound, BoundQueries):
+            return by_query(self.bound, self.matrix, count, rng)
+        began, kept = time.perf_counter(), []
+        for pair in self._drawn(count, rng):
             if pair is not None:
                 rows, bound = pair
                 scores = self.matrix if rows is None else self.take(rows).matrix
@@ -145,10 +170,39 @@ class Sample:
         values = np.array(kept).reshape(-1, len(self.scores))
         return values if len(values) >= min(FEWEST, count) else values[:0]
 
+    def _drawn(self, count: int, rng: np.random.Generator) -> Iterator[Drawn | None]:
+        """Yield the metric on replicates of the rows, or of their queries."""
+        data, queries = self._numbered(), self.queries
+        for weights in replicate_weights(len(queries or data), count, rng).T:
+            if queries is not None and self.called:
+                yield self._redrawn(queries, weights)
+                continue
+            each = weights if queries is None else weights[queries.member]
+            each = each / each.mean()  # a sum over the rows must not grow with them
+            yield bind_replicate(self.metric, data, each, self.labels)
+
+    def _redrawn(self, queries: Queries, weights: Floats) -> Drawn | None:
+        """Draw whole queries in proportion to the weights, each under a name of its own."""
+        edges = np.cumsum(weights) / weights.sum()
+        places = np.searchsorted(edges, (np.arange(len(queries)) + 0.5) / len(queries))
+        each = list(queries)
+        chosen = [each[place] for place in places]
+        rows = np.concatenate(chosen)
+        names = np.repeat(np.arange(len(chosen)), [len(part) for part in chosen])
+        try:
+            return rows, self.take(rows)._renamed(names).bound
+        except ValueError:  # nobody drawn is what the metric needs
+            return None
+
+    def _renamed(self, names: NDArray[np.intp]) -> Sample:
+        """Return the same rows with other names for their queries."""
+        side = {**self.data.side, QUERY: names}
+        return replace(self, data=replace(self.data, side=side))
+
     def take(self, rows: NDArray[np.intp]) -> Sample:
         """Return the sample of these rows only."""
         scores = {name: column[rows] for name, column in self.scores.items()}
-        return Sample(self.metric, self.data.take(rows), self.labels, scores)
+        return replace(self, data=self.data.take(rows), scores=scores)
 
     def _numbered(self) -> Data:
         """Return the rows with text columns as numbers, faster to tell apart, if nobody reads."""
@@ -165,6 +219,24 @@ def bound_to(metric: Metric, data: Data, labels: Sequence[Any] | None) -> BoundM
     """Bind the metric to rows; X goes along only where it is read."""
     X = data.X if metric.reads_features else None
     return metric.bind(data.y, weights=data.weights, side=data.side, labels=labels, X=X)
+
+
+def by_query(bound: BoundQueries, scores: Floats, count: int, rng: np.random.Generator) -> Floats:
+    """Return values ``(B, m)`` on replicates of the queries; none if a single one tells anything.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from anymetric.metrics import as_metric
+    >>> query = np.array([0, 0, 1, 1])
+    >>> bound = as_metric("mrr").bind(np.array([1.0, -1.0, -1.0, 1.0]), side={"query": query})
+    >>> by_query(bound, np.ones((4, 3)), 50, np.random.default_rng(0)).shape
+    (50, 3)
+    """
+    if np.count_nonzero(bound.weights) < 2:
+        return np.empty((0, scores.shape[1]))
+    shares = bound.weights[:, np.newaxis] * replicate_weights(len(bound.queries), count, rng)
+    return np.asarray((shares / shares.sum(axis=0)).T @ bound.per_query(scores))
 
 
 def answers(bound: BoundMetric, scores: Floats) -> Floats:

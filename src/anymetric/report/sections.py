@@ -6,7 +6,18 @@ from typing import Any
 
 from anymetric.report import words
 from anymetric.report.markup import Markup, coded, joined, number, table, tag, with_error
-from anymetric.report.parts import EMPTY, better, chart, choices, decides, folded, section, toggles
+from anymetric.report.parts import (
+    EMPTY,
+    better,
+    chart,
+    choices,
+    dot,
+    few,
+    folded,
+    section,
+    spoken,
+    toggles,
+)
 from anymetric.report.run import Run
 from anymetric.report.worth import percent
 
@@ -19,8 +30,7 @@ def hero(run: Run) -> Markup:
     ours, sample = run.methods[0], run.sample
     verdict = run.diagnosis.get("verdict")
     badge = EMPTY
-    # Elsewhere there is no threshold that a plain model could be tuned by.
-    if verdict and decides(run):
+    if verdict:
         said = tag("strong", verdict.replace("_", " ").lower())
         badge = tag("p", said, " ", run.diagnosis["says"], class_=f"verdict {verdict.lower()}")
     shown = tag("span", number(ours.get("value"), ours.get("error")), class_="big")
@@ -47,7 +57,11 @@ def asked(run: Run) -> Markup:
     rows = f"{sample['n']:,} {sample.get('rows', 'rows')}"
     if "positives" in sample:
         share = percent(sample["positives"] / max(sample["n"], 1))
-        rows += f"; {share} of them are {sample['labels'][1]}"
+        ranks = sample.get("kind") == "ranking"
+        which = "relevant: above the smallest value" if ranks else sample["labels"][1]
+        rows += f"; {share} of them are {which}"
+    if "queries" in sample:
+        rows += f"; {sample['queries']:,} {'queries' if sample['queries'] > 1 else 'query'}"
     if "counts" in sample:
         rows += f"; {len(sample['labels'])} classes: {shares(sample)}"
     pairs.append(("judged here on", rows))
@@ -93,31 +107,53 @@ def result(run: Run) -> Markup:
     head = ["method", run.metric["name"], "our lead", "seconds", "metric calls"]
     rows = []
     for k, m in enumerate(run.methods):
-        dot = tag("span", class_="dot", style=f"background: var(--m{k % 10})")
         calls = number(None) if m.get("calls") is None else f"{m['calls']:,}"
         seconds = number(None) if m.get("seconds") is None else f"{m['seconds']:.1f}"
         lead = with_error(m.get("lead"), m.get("lead_error"), sign=True) if k else number(None)
         value = with_error(m.get("value"), m.get("error"))
-        rows.append([joined([dot, m["name"]]), value, lead, seconds, calls])
+        rows.append([joined([dot(k), m["name"]]), value, lead, seconds, calls])
     if not several:
         rows, head = [[*row[:2], *row[3:]] for row in rows], [*head[:2], *head[3:]]
-    made = run.made.get("replicates")
-    bars = (
-        f"Thick bars are one standard error and thin ones two, from {made} replicates of the rows."
-        if made
-        else "No error bars: the metric is too slow to call on replicates of the rows."
-    )
-    charts = chart("values", f"{run.metric['name']} of every method", bars)
+    heard = spoken(f"{run.metric['name']} of every method", [f"{r[0]} {r[1]}" for r in spelt(run)])
+    charts = chart("values", heard, bars(run))
     if several:
         pairs = (
             "Paired differences: the same replicates for both, so that luck in the rows cancels."
         )
-        charts = tag(
-            "div", charts, chart("leads", "Our lead over each method", pairs), class_="two"
-        )
+        heard = spoken("Our lead over each method", [f"{r[0]} {r[2]}" for r in spelt(run)[1:]])
+        charts = tag("div", charts, chart("leads", heard, pairs), class_="two")
     lead = f"On the same rows; {better(run)}."
     return section(
         "result", "The result", toggles(run), charts, table(head, rows, class_="stack"), lead=lead
+    )
+
+
+def spelt(run: Run) -> list[tuple[str, str, str]]:
+    """Return every method's name, value and our lead over it, as text."""
+    return [
+        (
+            m["name"],
+            with_error(m.get("value"), m.get("error")),
+            with_error(m.get("lead"), m.get("lead_error"), sign=True),
+        )
+        for m in run.methods
+    ]
+
+
+def bars(run: Run) -> str:
+    """Say what the error bars rest on: how many replicates had an answer.
+
+    Examples
+    --------
+    >>> bars(Run({}, {"queries": 9}, [], made={"replicates": 200}))
+    'Thick bars are one standard error and thin ones two, from 200 replicates of the queries.'
+    """
+    drawn, made = "queries" if "queries" in run.sample else "rows", run.made.get("replicates")
+    if not made:
+        return f"No error bars: too few replicates of the {drawn} could be judged."
+    return (
+        f"Thick bars are one standard error and thin ones two, from {made} replicates of the "
+        f"{drawn}."
     )
 
 
@@ -150,7 +186,7 @@ def groups(run: Run) -> Markup:
         f"By {column}",
         toggles(run),
         tag("div", choices("measure", "Show", options), class_="choices"),
-        chart("groups", "Every method in every group"),
+        chart("groups", f"Every method in each of {count} groups: the table has the numbers"),
         folded("The numbers", table(["group", "method", "rows", *(o[1] for o in options)], rows)),
         lead=lead,
     )
@@ -182,4 +218,40 @@ def curves(run: Run) -> Markup:
     if run.curves["kind"] == "list":
         options = [("y", "precision"), ("recall", "recall")]
         control = tag("div", choices("curve", "Show", options), class_="choices")
-    return section("curves", title, toggles(run), control, chart("curves", title), lead=lead)
+    return section(
+        "curves",
+        title,
+        toggles(run),
+        control,
+        chart("curves", spoken(title, landmarks(run))),
+        folded("Some of the numbers", points(run)),
+        lead=lead,
+    )
+
+
+def landmarks(run: Run) -> list[str]:
+    """Return where each method's curve stands: at its own threshold, or half of the way."""
+    said = []
+    for line in run.curves["lines"]:
+        middle = len(line["x"]) // 2
+        x, y = line.get("own") or (line["x"][middle], line["y"][middle])
+        said.append(f"{line['method']} {number(y)} at {percent(x)} of the rows")
+    return said
+
+
+# What stands at the head of the columns of the curves' tables.
+ACROSS = {"threshold": "rows flagged", "list": "rows taken", "errors": "rows within"}
+
+
+def points(run: Run) -> Markup:
+    """Return a table of a few points of each method's curve."""
+    kind = run.curves["kind"]
+    up = {"threshold": run.metric["name"], "list": "precision", "errors": "absolute error"}[kind]
+    head = ["method", ACROSS[kind], up, *(["recall"] if kind == "list" else [])]
+    keys = ("y", "recall") if kind == "list" else ("y",)
+    rows = [
+        [line["method"], percent(line["x"][k]), *(number(line[key][k]) for key in keys)]
+        for line in run.curves["lines"]
+        for k in few(len(line["x"]))
+    ]
+    return table(head, rows)

@@ -1,4 +1,4 @@
-"""Story: the sections on how the model came about, what it is made of, and how to make it again."""
+"""Story: the sections on what the model is made of, how far to trust it, how to make it again."""
 
 from __future__ import annotations
 
@@ -6,90 +6,15 @@ from typing import Any
 
 from anymetric.diagnosis import COLLINEAR
 from anymetric.report import words
-from anymetric.report.markup import Markup, coded, joined, number, table, tag, with_error
-from anymetric.report.parts import EMPTY, chart, choices, decides, folded, section, toggles, tuning
+from anymetric.report.markup import Markup, joined, number, table, tag, with_error
+from anymetric.report.parts import EMPTY, chart, choices, folded, section, spoken, toggles
 from anymetric.report.run import Run
 from anymetric.report.worth import percent
 
 # Classes that have a column each in a table.
 MOST_COLUMNS = 8
-
-
-def course(run: Run) -> Markup:
-    """Return the run: the metric by turn, and the profiles' path in surrogate space."""
-    turns = run.course.get("turns")
-    if not turns:
-        return EMPTY
-    names = run.course["surrogates"]
-    candidates = run.course["kind"] == "candidates"
-    parts = [chart("course", "The metric by turn", course_caption(candidates, tuning(run)))]
-    if len(names) > 1:
-        options = [(str(k), name) for k, name in enumerate(names)]
-        pair = furthest(turns, len(names))
-        picks = tag(
-            "div",
-            choices("across", "Across", options, pair[0]),
-            choices("up", "Up", options, pair[1]),
-            class_="choices",
-        )
-        space = chart("space", "Profiles in surrogate space", space_caption(candidates))
-        parts += [tag("h3", "In surrogate space"), picks, space]
-    if any(turn.get("weights") for turn in turns):
-        said = "What each surrogate counted for, turn by turn, on the way to the model."
-        parts += [tag("h3", "Learned weights"), chart("weights", "Learned weights", said)]
-    if candidates:
-        parts.append(ballot(turns))
-    calls = coded(f"{run.course['calls']:,} metric calls. {run.course['says']}")
-    return section("run", "The run", *parts, lead=calls)
-
-
-def course_caption(candidates: bool, tuned: str) -> str:
-    """Say what the chart of the run shows."""
-    if candidates:
-        return (
-            f"Each dot is a candidate at its best {tuned}, on the rows that judged; the larger, "
-            "the more votes it got. The line is the best so far; the rule is the model."
-        )
-    return "Each dot is a turn, on the rows that judged; the line is the best so far."
-
-
-def space_caption(candidates: bool) -> str:
-    """Say what the chart of surrogate space shows."""
-    each = "candidate" if candidates else "turn"
-    return (
-        f"Each dot is the profile of a {each}, stronger in colour where the metric is better; the "
-        "ring is the model."
-    )
-
-
-def furthest(turns: list[dict[str, Any]], K: int) -> tuple[int, int]:
-    """Return the two surrogates that moved most over the run.
-
-    Examples
-    --------
-    >>> furthest([{"profile": [0.0, 1.0, 5.0]}, {"profile": [0.1, 3.0, 1.0]}], 3)
-    (1, 2)
-    """
-    columns = [[turn["profile"][k] for turn in turns] for k in range(K)]
-    known = [[v for v in column if v is not None] or [0.0] for column in columns]
-    order = sorted(range(K), key=lambda k: min(known[k]) - max(known[k]))
-    first, second = sorted(order[:2])
-    return first, second
-
-
-def ballot(turns: list[dict[str, Any]]) -> Markup:
-    """Return all candidates with their votes, the favourites first."""
-    # The model itself, which nobody votes for, comes first.
-    listed = sorted(turns, key=lambda t: -float(2.0 if t.get("votes") is None else t["votes"]))
-    rows = [
-        [
-            turn["name"],
-            number(turn["value"]),
-            number(None) if turn.get("votes") is None else percent(turn["votes"]),
-        ]
-        for turn in listed
-    ]
-    return folded(f"All {len(rows)} candidates", table(["candidate", "value", "votes"], rows))
+# Slices that have a bar each; as many as page.js draws.
+MOST_BARS = 40
 
 
 def worth(run: Run) -> Markup:
@@ -101,7 +26,11 @@ def worth(run: Run) -> Markup:
     losses = run.sample.get("kind") == "regression"
     known = any(one.get("rows") is not None for one in slices)
     caption = "Bars are shares of the learned loss"
-    caption += "; a tick is the slice's share of the rows here." if known else "."
+    caption += "; a tick is the slice's share of the training rows." if known else "."
+    if len(slices) > MOST_BARS:
+        caption += f" The {len(slices) - MOST_BARS} lightest slices are in the table only."
+    heaviest = sorted(slices, key=lambda one: -one["share"])
+    heard = [f"{one['label']} {percent(one['share'])}" for one in heaviest]
     rows = [
         [
             one["label"],
@@ -114,11 +43,16 @@ def worth(run: Run) -> Markup:
         "worth",
         "What the losses were worth" if losses else "What the rows were worth",
         said if run.worth["says"] else EMPTY,
-        chart("worth", "Share of the learned loss by slice", caption),
+        chart("worth", spoken("Share of the learned loss by slice", heard), caption),
         folded(
             "The numbers",
             table(
-                ["loss" if losses else "slice", "share of the weight", "share of the rows"], rows
+                [
+                    "loss" if losses else "slice",
+                    "share of the weight",
+                    "share of the training rows",
+                ],
+                rows,
             ),
         ),
     )
@@ -132,10 +66,11 @@ def coefficients(run: Run) -> Markup:
         return coefficients_by_class(run)
     rows = [[one["name"], number(one["effect"]), number(one["weight"])] for one in run.coefficients]
     lead = "How far one standard deviation of a feature moves the score: the strongest first."
+    heard = spoken("Effects of the features", [f"{row[0]} {row[1]}" for row in rows])
     return section(
         "coefficients",
         "What the model looks at",
-        chart("coefficients", "Effects of the features"),
+        chart("coefficients", heard),
         folded("The numbers", table(["feature", "effect", "coefficient"], rows)),
         lead=lead,
     )
@@ -153,7 +88,7 @@ def coefficients_by_class(run: Run) -> Markup:
         "coefficients",
         "What the model looks at",
         tag("div", choices("class", "Class", options), class_="choices"),
-        chart("coefficients", "Effects of the features"),
+        chart("coefficients", "Effects of the features: the table has the numbers"),
         folded("The numbers", effects(run.coefficients, labels)),
         lead=lead,
     )
@@ -178,12 +113,19 @@ def optimism(run: Run) -> Markup:
     if not said:
         return EMPTY
     caption = "Rings are the rows that judged, dots with bars the rows here."
+    rows = [
+        [m["name"], number(m["validation"], m.get("error")), with_error(m["value"], m.get("error"))]
+        for m in run.methods
+        if m.get("optimism") is not None
+    ]
+    heard = [f"{name} promised {promised}, held {held}" for name, promised, held in rows]
     return section(
         "optimism",
         "Was the promise kept?",
         *(tag("p", line) for line in said),
         toggles(run),
-        chart("optimism", "Promised and held, by method", caption),
+        chart("optimism", spoken("Promised and held, by method", heard), caption),
+        folded("The numbers", table(["method", "promised", "held"], rows)),
     )
 
 
@@ -194,12 +136,8 @@ def diagnosis(run: Run) -> Markup:
         return EMPTY
     if "absent" in found:
         return section("diagnosis", "Diagnosis", tag("p", found["absent"]))
-    explained = percent(max(found["r_squared"] or 0.0, 0.0))
-    lines = [
-        words.trust(run),
-        f"Near the model the surrogates explain {explained} of the changes in the metric.",
-        alike(found["condition"]),
-    ]
+    known = found["r_squared"] is not None
+    lines = [words.trust(run), words.explained(run), alike(found["condition"]) if known else ""]
     rows = [
         [name, with_error(slope, found["errors"].get(name), sign=True)]
         for name, slope in found["slopes"].items()
@@ -210,7 +148,7 @@ def diagnosis(run: Run) -> Markup:
         "Diagnosis",
         tag("p", *(f"{line} " for line in lines if line)),
         folded("How the cost changes with each surrogate", slopes),
-        lead=found["says"] if decides(run) else "",
+        lead=found["says"],
     )
 
 

@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from anymetric.report.sample import Sample
 
 Floats = NDArray[np.float64]
+# Values that are nearer to each other than this part of them are the same.
+ROUNDING = 1e-12
 
 
 def methods_of(
@@ -44,10 +46,10 @@ def methods_of(
     """
     values = sample.values()
     sign = 1.0 if sample.metric.greater_is_better else -1.0
-    leads = sign * (values[0] - values)
+    leads = differences(sign, values[0], values)
     # A sum over many rows promises nothing of a sum over few.
     comparable = not sample.grows()
-    paired = sign * (replicates[:, :1] - replicates)
+    paired = differences(sign, replicates[:, :1], replicates)
     rows = []
     for k, (name, model) in enumerate(models.items()):
         own = getattr(model, "validation_score_", None)
@@ -66,6 +68,19 @@ def methods_of(
             }
         )
     return rows
+
+
+def differences(sign: float, ours: Any, theirs: Floats) -> Floats:
+    """Return by how much ours is better; what is but rounding is none.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> differences(-1.0, 0.3, np.array([0.3, 0.1 + 0.2, 0.4])).round(3).tolist()
+    [0.0, 0.0, 0.1]
+    """
+    leads = sign * (ours - theirs)
+    return np.where(np.abs(leads) <= ROUNDING * np.abs(theirs), 0.0, leads)
 
 
 def spread(values: Floats) -> float:

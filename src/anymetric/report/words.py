@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from anymetric.report.markup import number, with_error
-from anymetric.report.parts import decides, tuning
+from anymetric.report.parts import tuned
 from anymetric.report.run import Run
+from anymetric.report.worth import percent
 
 # A difference of fewer standard errors than this is none.
 CLEAR = 2.0
@@ -42,6 +43,8 @@ def headline(run: Run) -> str:
     other = rival(run)
     if run.methods[0].get("value") is None:
         return "The metric had no answer for this model on these rows."
+    if other is None and len(run.methods) > 1:
+        return "The metric had no answer for any other method on these rows."
     if other is None:
         return "No other method was compared with it."
     lead, error = other["lead"], other.get("lead_error")
@@ -58,7 +61,7 @@ def headline(run: Run) -> str:
 
 
 def optimism(run: Run) -> list[str]:
-    """Say how far the rows that judged promised too much.
+    """Say how far the rows that judged promised too much; nothing on rows that a method saw.
 
     Examples
     --------
@@ -67,7 +70,7 @@ def optimism(run: Run) -> list[str]:
     'The rows that judged promised 0.700; these give 0.600 ± 0.010: worse than promised by 0.100.'
     """
     ours = run.methods[0]
-    if ours.get("optimism") is None:
+    if ours.get("optimism") is None or not run.sample.get("honest", True):
         return []
     promised, error = number(ours["validation"], ours.get("error")), ours.get("error") or 0.0
     given = with_error(ours["value"], ours.get("error"))
@@ -89,10 +92,34 @@ def optimism(run: Run) -> list[str]:
 
 
 def trust(run: Run) -> str:
-    """Say what the verdict rests on."""
+    """Say what the verdict rests on.
+
+    Examples
+    --------
+    >>> found = {"gain": -0.0271, "gain_error": 0.0093}
+    >>> trust(Run({"name": "r2", "decides": False}, {}, [], diagnosis=found))
+    'On the rows that judged, the cost rose by 0.0271 ± 0.0093 beside the plain model.'
+    """
     found = run.diagnosis
     if found.get("gain") is None:
         return ""
-    plain = f"model at its best {tuning(run)}" if decides(run) else "candidate"
-    gain = with_error(found["gain"], found["gain_error"])
-    return f"On the rows that judged, the cost fell by {gain} beside the plain {plain}."
+    verb = "rose" if found["gain"] < 0.0 else "fell"
+    change = with_error(abs(found["gain"]), found["gain_error"])
+    return (
+        f"On the rows that judged, the cost {verb} by {change} beside the plain model{tuned(run)}."
+    )
+
+
+def explained(run: Run) -> str:
+    """Say how much of the metric the surrogates explain near the model.
+
+    Examples
+    --------
+    >>> explained(Run({}, {}, [], diagnosis={"r_squared": float("nan")}))
+    'Near the model no probe tells how far the surrogates explain the metric.'
+    """
+    part = run.diagnosis.get("r_squared")
+    if part is None:
+        return "Near the model no probe tells how far the surrogates explain the metric."
+    share = percent(max(part, 0.0))
+    return f"Near the model the surrogates explain {share} of the changes in the metric."

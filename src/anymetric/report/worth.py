@@ -7,17 +7,17 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from anymetric.report.sample import Sample
 
 # A slice with less than this of the whole weight is as good as absent.
 NOTHING = 0.02
 # How far from its number, or from an even part, a slice's weight must be to be worth a word.
 MUCH = 1.5
-SLICE = r"[^\[]+\[class=({})(?:, groups=(.*?))?(?:, source=(.*))?\]"
-# The classes as slices name them, where there are two.
+SLICE = r"[^\[]+\[class=({})((?:, (?:groups|source)=.*)?)\]"
+GROUPS, SOURCE = ", groups=", ", source="
+# The classes as slices name them, where there are two; what a ranking tells apart.
 SIGNS = ("-1", "+1")
+RELEVANCE = ("lowest relevance", "higher relevance")
 JUDGES = "validation rows"
 TURNS = "The rows that judged trained too, never for a model that they judged,"
 
@@ -43,17 +43,25 @@ class Slice:
     parts: dict[str, str]
 
     @classmethod
-    def read(cls, name: str, share: float, labels: Sequence[Any] | None = None) -> Slice:
-        """Take the name apart; the labels tell the classes where there are more than two."""
+    def read(
+        cls,
+        name: str,
+        share: float,
+        labels: Sequence[Any] | None = None,
+        groups: Collection[str] = (),
+    ) -> Slice:
+        """Take the name apart.
+
+        The labels tell the classes where there are more than two; the groups that are known tell
+        where a group's name ends.
+        """
         classes = SIGNS if labels is None or len(labels) < 3 else [str(label) for label in labels]
         # Of two labels that both fit, the longer is meant.
         each = sorted(map(re.escape, classes), key=len, reverse=True)
         match = re.fullmatch(SLICE.format("|".join(each)), name, re.DOTALL)
         if match is None:
             return cls(name, share, None, {})
-        parts = {"groups": match[2], "source": match[3]}
-        known = {k: v for k, v in parts.items() if v is not None}
-        return cls(name, share, list(classes).index(match[1]), known)
+        return cls(name, share, list(classes).index(match[1]), parts_of(match[2], groups))
 
     def label(self, sample: Sample, names: Mapping[str, str]) -> str:
         """Return the slice as the user would call it."""
@@ -61,29 +69,50 @@ class Slice:
             return "rows that judge" if self.name == JUDGES else self.name
         target = names.get("target", "class")
         words = [f"{target} = {sample.labels[self.code]}"]
+        if sample.ranks:
+            words = [RELEVANCE[self.code]]
         words += [f"{names.get(key, key.rstrip('s'))} = {v}" for key, v in self.parts.items()]
         return ", ".join(words)
 
-    def rows(self, sample: Sample) -> float | None:
-        """Return the slice's part of the sample's rows; None if they do not tell."""
-        if self.code is None or "source" in self.parts:
-            return None
-        chosen = sample.codes == self.code
-        if "groups" in self.parts:
-            if "groups" not in sample.data.side:
-                return None
-            chosen = chosen & (sample.data.side["groups"].astype(str) == self.parts["groups"])
-        return float(np.mean(chosen)) or None
+
+def parts_of(text: str, groups: Collection[str] = ()) -> dict[str, str]:
+    """Return the group and the source that the end of a slice's name speaks of.
+
+    A name may hold what looks like a source: the groups that are known tell.
+
+    Examples
+    --------
+    >>> parts_of(", groups=F, source=B")
+    {'groups': 'F', 'source': 'B'}
+    >>> parts_of(", groups=F, source=B", {"F, source=B"})
+    {'groups': 'F, source=B'}
+    """
+    if not text.startswith(GROUPS):
+        return {"source": text.removeprefix(SOURCE)} if text else {}
+    pieces = text.removeprefix(GROUPS).split(SOURCE)
+    cuts = [SOURCE.join(pieces[: k + 1]) for k in range(len(pieces))]
+    known = [k for k, group in enumerate(cuts) if group in groups]
+    end = known[-1] if known else 0
+    found = {"groups": cuts[end]}
+    return found | ({"source": SOURCE.join(pieces[end + 1 :])} if end + 1 < len(pieces) else {})
+
+
+def read_all(weights: Mapping[str, float], sample: Sample) -> list[Slice]:
+    """Return every slice of these names and weights."""
+    column = sample.data.side.get("groups")
+    groups = set() if column is None else set(column.astype(str).tolist())
+    return [Slice.read(name, float(w), sample.labels, groups) for name, w in weights.items()]
 
 
 def labels(names: Sequence[str], sample: Sample, called: Mapping[str, str]) -> list[str]:
     """Return what the user would call each surrogate; their own names if two would be alike."""
-    shown = [Slice.read(name, 0.0, sample.labels).label(sample, called) for name in names]
+    slices = read_all(dict.fromkeys(names, 0.0), sample)
+    shown = [one.label(sample, called) for one in slices]
     return shown if len(set(shown)) == len(names) else list(names)
 
 
 def worth_of(model: Any, sample: Sample, names: Mapping[str, str]) -> dict[str, Any]:
-    """Return every slice with its share of the learned loss, and sentences about them.
+    """Return every slice with its shares of the learned loss and of the training rows, and words.
 
     Parameters
     ----------
@@ -95,49 +124,63 @@ def worth_of(model: Any, sample: Sample, names: Mapping[str, str]) -> dict[str, 
     weights = getattr(model, "weights_", None)
     if not weights:
         return {}
-    slices = [Slice.read(name, float(share), sample.labels) for name, share in weights.items()]
+    slices, rows = read_all(weights, sample), getattr(model, "row_shares_", {})
     shown = [
-        {"name": s.name, "label": label, "share": s.share, "rows": s.rows(sample)}
+        {"name": s.name, "label": label, "share": s.share, "rows": rows.get(s.name)}
         for s, label in zip(slices, labels(list(weights), sample, names), strict=True)
     ]
-    told = sentences(shown, {s.name for s in slices if s.code is not None})
-    return {"slices": shown, "says": [*marginals(slices, names), *told][:8]}
+    told = sentences(shown, {s.name for s in slices if silent(s, rows)})
+    return {"slices": shown, "says": [*marginals(slices, rows, names), *told][:8]}
 
 
-def marginals(slices: list[Slice], names: Mapping[str, str]) -> list[str]:
-    """Say what each source held in all, where it is striking."""
+def silent(one: Slice, rows: Mapping[str, float]) -> bool:
+    """Whether there is nothing to say of a slice: of sources `marginals` has spoken."""
+    return "source" in one.parts or (one.code is not None and one.name not in rows)
+
+
+def marginals(
+    slices: list[Slice], rows: Mapping[str, float], names: Mapping[str, str]
+) -> list[str]:
+    """Say what each source held in all, where it is striking beside its share of the rows."""
     totals: dict[str, float] = {}
+    shares: dict[str, float] = {}
     for s in slices:
         if "source" in s.parts:
-            totals[s.parts["source"]] = totals.get(s.parts["source"], 0.0) + s.share
-    whole = sum(totals.values())
+            source = s.parts["source"]
+            totals[source] = totals.get(source, 0.0) + s.share
+            shares[source] = shares.get(source, 0.0) + rows.get(s.name, 1.0)
+    whole, all_ = sum(totals.values()), sum(shares.values())
     if len(totals) < 2 or whole <= 0.0:
         return []
     said = []
     for value, total in totals.items():
-        words = in_words(total / whole, 1.0 / len(totals))
+        words = in_words(total / whole, shares[value] / all_)
         held = f"hold {percent(total)} of the weight"
         said.append(f"Rows of {names.get('source', 'source')} {value} {held}{words}.")
     return said
 
 
-def sentences(shown: list[dict[str, Any]], classes: Collection[str]) -> list[str]:
-    """Say of each slice what it held, the heaviest first; of sources `marginals` has spoken.
+def sentences(shown: list[dict[str, Any]], unsaid: Collection[str]) -> list[str]:
+    """Say of each slice what it held, the heaviest first, but for those whose names are `unsaid`.
 
-    `classes` are the names of the slices of a class.
+    Examples
+    --------
+    >>> ones = {"name": "a", "label": "y = 1", "share": 0.5, "rows": 0.25}
+    >>> sentences([ones], ())[0].partition(" and ")[2]
+    'hold 50 % of the weight: each counts for 2.0.'
     """
     said = []
     for one in sorted(shown, key=lambda s: -s["share"]):
         share = f"{percent(one['share'])} of the weight"
         if one["name"] == JUDGES:
             said.append(f"{TURNS} and hold {share}.")
-        elif one["rows"] is not None:
-            number = percent(one["rows"])
+        elif one["name"] in unsaid:
+            continue
+        elif one["rows"]:
+            number = f"{percent(one['rows'])} of the training rows"
             ratio = ratio_in_words(one["share"] / one["rows"])
-            said.append(
-                f"Rows with {one['label']} are {number} of the rows and hold {share}: {ratio}."
-            )
-        elif one["name"] not in classes and one["share"] >= NOTHING:
+            said.append(f"Rows with {one['label']} are {number} and hold {share}: {ratio}.")
+        elif one["share"] >= NOTHING:
             said.append(f"{one['label']} holds {share}.")
     return said
 

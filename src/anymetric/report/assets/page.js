@@ -4,7 +4,11 @@
   const run = JSON.parse(document.getElementById("run-data").textContent);
   const hidden = new Set();
   const all = (selector) => [...document.querySelectorAll(selector)];
+  // Ten colours, and a shape for each ten methods.
   const colour = (k) => `var(--m${k % 10})`;
+  const shapes = ["circle", "square", "diamond"];
+  const ten = (k) => Math.min(Math.floor(k / 10), 2);
+  const marked = (rows, options) => shapes.map((symbol, s) => Plot.dot(rows.filter((r) => ten(r.k) === s), { ...options, symbol }));
   const place = new Map(run.methods.map((m, k) => [m.name, k]));
   const shown = () => run.methods.map((m, k) => ({ ...m, k })).filter((m) => !hidden.has(m.k));
   const seen = (name) => place.has(name) && !hidden.has(place.get(name));
@@ -12,18 +16,48 @@
   const digits = d3.format(",.4~r");
   const num = (v) => (!there(v) ? "–" : v !== 0 && Math.abs(v) < 1e-3 ? d3.format(".2~e")(v) : digits(v)).replace("-", "−");
   const pct = (v) => (there(v) ? d3.format(v && v < 0.01 ? ".1%" : ".0%")(v).replace("%", " %") : "–");
+  // On an axis that is short, whole numbers would say the same twice.
+  const shares = (most) => (v) => d3.format(most < 0.1 ? ".1~%" : ".0%")(v).replace("%", " %");
   const chosen = (name) => document.querySelector(`[data-choice="${name}"]`)?.value;
   const metric = run.metric.name;
   const better = run.metric.greater_is_better !== false;
   const ahead = better ? "higher is better →" : "← lower is better";
   const cut = (text, most = 40) => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
 
+  // Text that is too wide, as this browser draws it, loses its middle.
+  const pen = document.createElement("canvas").getContext("2d");
+  const wide = (text) => { pen.font = `12px ${getComputedStyle(document.body).fontFamily}`; return pen.measureText(text).width; };
+  const fit = (text, room) => {
+    const letters = [...text.replace(/\s+/g, " ")];
+    const kept = (n) => (n < letters.length ? `${letters.slice(0, Math.ceil(n / 2)).join("")}…${letters.slice(letters.length - Math.floor(n / 2)).join("")}` : letters.join(""));
+    if (wide(kept(letters.length)) <= room) return kept(letters.length);
+    let [least, most] = [1, letters.length - 1];
+    while (least < most) {
+      const n = Math.ceil((least + most) / 2);
+      if (wide(kept(n)) <= room) least = n; else most = n - 1;
+    }
+    return kept(least);
+  };
+
   // A column of names at the left, no wider than two fifths of the chart.
   const named = (names, width) => {
-    const longest = d3.max(names, (n) => n.length) || 1;
-    const room = Math.min(longest * 6.9 + 18, width * 0.4);
-    return { room, ticks: Math.max(2, (width - room) / 80), axis: { lineWidth: (room - 14) / 12, textOverflow: "ellipsis-middle", tickSize: 0, label: null } };
+    const room = Math.min((d3.max(names, wide) || 8) + 18, width * 0.4);
+    const short = (name) => fit(name, room - 14);
+    return { room, short, ticks: Math.max(2, (width - room) / 80), axis: { tickFormat: short, tickSize: 0, label: null } };
   };
+  // Where all values are the same they give no scale: some room on either side does.
+  const scaled = (values, [lowest, highest] = [-Infinity, Infinity]) => {
+    const [low, high] = d3.extent(values.filter(there));
+    if (low === undefined || high - low > 1e-9 * Math.abs(low)) return { nice: true };
+    const room = Math.abs(low) * 0.1 || 1;
+    return { domain: [Math.max(lowest, low - room), Math.min(highest, low + room)], nice: true };
+  };
+  // What the metric can be at all, if no value gives that the lie.
+  const limits = (values) => {
+    const [low, high] = (run.metric.range || []).map((v, i) => (there(v) ? v : [-Infinity, Infinity][i]));
+    return low !== undefined && values.every((v) => !there(v) || (low <= v && v <= high)) ? [low, high] : [-Infinity, Infinity];
+  };
+  const reach = (value, error, [low, high]) => (error > 0 ? [Math.max(low, value - 2 * error), Math.min(high, value + 2 * error)] : [value]);
   const base = (width, extra) => ({
     width, style: { fontSize: "12px", fontFamily: "inherit", overflow: "visible" }, marginRight: 24, marginBottom: 48, ...extra,
   });
@@ -47,17 +81,18 @@
     const methods = shown();
     const { room, axis, ticks } = named(names, width);
     const step = 7;
+    const sharing = key === "value" ? limits(rows.map((r) => r[key])) : [0, 1];
     const known = rows.filter((r) => there(r[key]));
     const marks = methods.flatMap((m, i) => {
       const dy = (i - (methods.length - 1) / 2) * step;
       const own = known.filter((r) => r.method === m.name);
       return [
-        ...(key === sure ? bars(own, (r) => r[key], (r) => r.error, colour(m.k), dy, range) : []),
-        Plot.dot(own, { x: key, y: "name", r: m.ours ? 5 : 4, fill: colour(m.k), dy }),
+        ...(key === sure ? bars(own, (r) => r[key], (r) => r.error, colour(m.k), dy, sharing) : []),
+        Plot.dot(own, { x: key, y: "name", r: m.ours ? 5 : 4, fill: colour(m.k), symbol: shapes[ten(m.k)], dy }),
       ];
     });
-    // Where all values are the same they give no scale.
-    const scale = range && new Set(known.map((r) => r[key])).size < 2 ? { domain: range } : { nice: true };
+    const alike = new Set(known.map((r) => r[key])).size < 2;
+    const scale = range && alike ? { domain: range } : scaled(known.flatMap((r) => reach(r[key], key === sure ? r.error : 0, sharing)), sharing);
     return Plot.plot(base(width, {
       marginLeft: room, height: 62 + names.length * Math.max(24, step * methods.length + 12),
       x: { label, grid: true, ticks, ...scale, labelAnchor: "center", labelArrow: "none" },
@@ -77,14 +112,15 @@
     values(width) {
       const rows = shown().filter((m) => there(m.value));
       const { room, axis, ticks } = named(rows.map((r) => r.name), width);
+      const range = limits(rows.map((r) => r.value));
       return Plot.plot(base(width, {
         marginLeft: room, height: 62 + 38 * rows.length,
-        x: { label: `${metric} (${ahead})`, grid: true, ticks, nice: true, labelAnchor: "center", labelArrow: "none" },
+        x: { label: `${metric} (${ahead})`, grid: true, ticks, ...scaled(rows.flatMap((r) => reach(r.value, r.error, range)), range), labelAnchor: "center", labelArrow: "none" },
         y: { domain: rows.map((r) => r.name), axis: null },
         marks: [
           Plot.axisY(axis),
-          ...bars(rows, (r) => r.value, (r) => r.error, (r) => colour(r.k)),
-          Plot.dot(rows, { x: "value", y: "name", r: 5.5, fill: (r) => colour(r.k) }),
+          ...bars(rows, (r) => r.value, (r) => r.error, (r) => colour(r.k), 0, range),
+          ...marked(rows, { x: "value", y: "name", r: 5.5, fill: (r) => colour(r.k) }),
           Plot.tip(rows, Plot.pointerY({ x: "value", y: "name", ...tip((r) => [
             r.name, `${metric} ${num(r.value)}${there(r.error) ? ` ± ${num(r.error)}` : ""}`,
             there(r.seconds) && `${num(r.seconds)} s`, there(r.calls) && `${r.calls} metric calls`]) })),
@@ -98,12 +134,12 @@
       const { room, axis, ticks } = named(rows.map((r) => r.name), width);
       return Plot.plot(base(width, {
         marginLeft: room, height: 62 + 38 * rows.length,
-        x: { label: "our lead (positive: we are better →)", grid: true, ticks, nice: true, labelAnchor: "center", labelArrow: "none" },
+        x: { label: "our lead (positive: we are better →)", grid: true, ticks, ...scaled([0, ...rows.flatMap((r) => reach(r.lead, r.lead_error, [-Infinity, Infinity]))]), labelAnchor: "center", labelArrow: "none" },
         y: { domain: rows.map((r) => r.name), axis: null },
         marks: [
           Plot.axisY(axis), Plot.ruleX([0], { strokeOpacity: 0.6 }),
           ...bars(rows, (r) => r.lead, (r) => r.lead_error, (r) => colour(r.k)),
-          Plot.dot(rows, { x: "lead", y: "name", r: 5, fill: (r) => colour(r.k) }),
+          ...marked(rows, { x: "lead", y: "name", r: 5, fill: (r) => colour(r.k) }),
           Plot.tip(rows, Plot.pointerY({ x: "lead", y: "name", ...tip((r) => [
             `over ${r.name}`, `${num(r.lead)}${there(r.lead_error) ? ` ± ${num(r.lead_error)}` : ""}`]) })),
         ],
@@ -124,17 +160,17 @@
       const key = kind === "list" ? chosen("curve") : "y";
       const lines = run.curves.lines.filter((l) => seen(l.method));
       const points = lines.flatMap((l) => l.x.map((x, i) => ({ x, y: l[key][i], method: l.method })));
-      const own = lines.filter((l) => l.own && there(l.own[1])).map((l) => ({ x: l.own[0], y: l.own[1], method: l.method }));
+      const own = lines.filter((l) => l.own && there(l.own[1])).map((l) => ({ x: l.own[0], y: l.own[1], method: l.method, k: place.get(l.method) }));
       const up = { threshold: `${metric} (${better ? "↑ higher" : "↓ lower"} is better)`, list: key === "y" ? "precision" : "recall", errors: "absolute error" }[kind];
       const across = { threshold: "rows flagged", list: "rows taken from the top", errors: "rows" }[kind];
       const stroke = (d) => colour(place.get(d.method));
       return Plot.plot(base(width, {
         marginLeft: 56, marginTop: 30, height: Math.min(380, Math.max(260, width * 0.5)),
         x: { label: across, tickFormat: pct, grid: true, ticks: width / 90, labelAnchor: "center", labelArrow: "none" },
-        y: { label: up, grid: true, nice: true, labelArrow: "none" },
+        y: { label: up, grid: true, ...scaled(points.map((p) => p.y)), labelArrow: "none" },
         marks: [
-          Plot.line(points.filter((p) => there(p.y)), { x: "x", y: "y", z: "method", stroke, strokeWidth: (d) => (place.get(d.method) ? 1.7 : 2.6) }),
-          Plot.dot(own, { x: "x", y: "y", r: 5, fill: stroke, stroke: "var(--card)", strokeWidth: 1.5 }),
+          ...shapes.map((_, s) => Plot.line(points.filter((p) => there(p.y) && ten(place.get(p.method)) === s), { x: "x", y: "y", z: "method", stroke, strokeWidth: (d) => (place.get(d.method) ? 1.7 : 2.6), strokeDasharray: ["none", "6 3", "2 3"][s] })),
+          ...marked(own, { x: "x", y: "y", r: 5, fill: stroke, stroke: "var(--card)", strokeWidth: 1.5 }),
           Plot.ruleX(points, Plot.pointerX({ x: "x", strokeOpacity: 0.25 })),
           Plot.tip(points.filter((p) => there(p.y)), Plot.pointer({ x: "x", y: "y", ...tip((d) => [d.method, `${pct(d.x)} of the rows`, `${up.split(" (")[0]} ${num(d.y)}`]) })),
         ],
@@ -142,11 +178,14 @@
     },
 
     course(width) {
-      const turns = run.course.turns.map((t, i) => ({ ...t, i })).filter((t) => there(t.value));
-      const model = turns.find((t) => t.i === run.course.chosen);
       const candidates = run.course.kind === "candidates";
+      const starts = new Set(run.course.turns.map((t) => t.start)).size > 1;
+      // Turns are counted anew in each start: in a row only their places are in order.
+      const across = (t, i) => (candidates || starts ? t.place ?? i : t.turn);
+      const turns = run.course.turns.map((t, i) => ({ ...t, i, at: across(t, i) })).filter((t) => there(t.value));
+      const model = turns.find((t) => t.i === run.course.chosen);
       const others = turns.filter((t) => !(candidates && t.votes === null));
-      const reach = better ? Math.max : Math.min;
+      const further = better ? Math.max : Math.min;
       // A few poor candidates must not flatten the rest: they wait at the edge.
       const [low, high] = d3.extent(turns, (t) => t.value);
       const middle = d3.median(turns, (t) => t.value);
@@ -155,22 +194,21 @@
       const at = (t) => (better ? Math.max(edge, t.value) : Math.min(edge, t.value));
       const beyond = (t) => at(t) !== t.value;
       let best = null;
-      const path = others.map((t) => ({ i: t.i, value: (best = best === null ? at(t) : reach(best, at(t))) }));
-      const starts = new Set(turns.map((t) => t.start)).size > 1;
+      const path = others.map((t) => ({ at: t.at, value: (best = best === null ? at(t) : further(best, at(t))) }));
       return Plot.plot(base(width, {
         marginLeft: 56, marginTop: 30, height: Math.min(340, Math.max(240, width * 0.42)),
-        x: { label: candidates ? "candidate" : "turn", ticks: Math.min(width / 70, turns.length), tickFormat: (d) => (Number.isInteger(d) ? d : ""), labelAnchor: "center", labelArrow: "none" },
-        y: { label: `${metric} (${better ? "↑ higher" : "↓ lower"} is better)`, grid: true, nice: true, labelArrow: "none" },
+        x: { label: candidates ? "candidate" : starts ? "turns of all starts, one start after the other" : "turn", ticks: Math.min(width / 70, turns.length), tickFormat: (d) => (Number.isInteger(d) ? d : ""), labelAnchor: "center", labelArrow: "none" },
+        y: { label: `${metric} (${better ? "↑ higher" : "↓ lower"} is better)`, grid: true, ...scaled(turns.map(at), limits(turns.map(at))), labelArrow: "none" },
         r: { range: [3, 11], domain: [0, d3.max(turns, (t) => t.votes) || 1], type: "sqrt" },
         marks: [
           model ? Plot.ruleY([model.value], { stroke: colour(0), strokeDasharray: "4 3" }) : null,
-          Plot.line(path, { x: "i", y: "value", curve: "step-after", stroke: "var(--soft)", strokeWidth: 1.6 }),
+          Plot.line(path, { x: "at", y: "value", curve: "step-after", stroke: "var(--soft)", strokeWidth: 1.6 }),
           candidates
-            ? Plot.dot(others.filter((t) => !beyond(t)), { x: "i", y: "value", r: (t) => t.votes || 0, fill: "var(--m9)", fillOpacity: 0.65 })
-            : Plot.dot(others.filter((t) => !beyond(t)), { x: "i", y: "value", r: 2.6, fill: (t) => (starts ? colour((t.start % 8) + 1) : "var(--m9)"), fillOpacity: 0.75 }),
-          Plot.text(others.filter(beyond), { x: "i", y: at, text: () => (better ? "▾" : "▴"), fill: "var(--soft)", fontSize: 13 }),
-          model ? Plot.dot([model], { x: "i", y: "value", r: 7, fill: colour(0), stroke: "var(--card)", strokeWidth: 1.5, symbol: "circle" }) : null,
-          Plot.tip(turns, Plot.pointer({ x: "i", y: at, ...tip((t) => [
+            ? Plot.dot(others.filter((t) => !beyond(t)), { x: "at", y: "value", r: (t) => t.votes || 0, fill: "var(--m9)", fillOpacity: 0.65 })
+            : Plot.dot(others.filter((t) => !beyond(t)), { x: "at", y: "value", r: 2.6, fill: (t) => (starts ? colour((t.start % 8) + 1) : "var(--m9)"), fillOpacity: 0.75 }),
+          Plot.text(others.filter(beyond), { x: "at", y: at, text: () => (better ? "▾" : "▴"), fill: "var(--soft)", fontSize: 13 }),
+          model ? Plot.dot([model], { x: "at", y: "value", r: 7, fill: colour(0), stroke: "var(--card)", strokeWidth: 1.5, symbol: "circle" }) : null,
+          Plot.tip(turns, Plot.pointer({ x: "at", y: at, ...tip((t) => [
             t.name || `turn ${t.turn}${starts ? `, start ${t.start + 1}` : ""}`, `${metric} ${num(t.value)}`,
             there(t.votes) && `${pct(t.votes)} of the votes`, t.i === run.course.chosen && "this is the model",
             `${t.calls} calls so far`]) })),
@@ -188,19 +226,19 @@
       // Losses of poor models may be many times those of good ones.
       const scale = (key) => {
         const [least, most] = d3.extent(turns, (t) => t[key]);
-        return least > 0 && most > 5 * least ? { type: "log", tickFormat: "~g", nice: false, inset: 12 } : { nice: true };
+        return least > 0 && most > 5 * least ? { type: "log", tickFormat: "~g", nice: false, inset: 12 } : scaled([least, most]);
       };
       const shade = (t) => `color-mix(in srgb, ${colour(0)} ${Math.round(12 + 88 * depth(t) ** 2)}%, var(--line))`;
       return Plot.plot(base(width, {
         marginLeft: 56, marginTop: 30, height: Math.min(440, Math.max(280, width * 0.6)),
-        x: { ...scale("x"), label: cut(names[a], Math.max(20, Math.floor(width / 9))), grid: true, ticks: width / 90, labelAnchor: "center", labelArrow: "none" },
-        y: { ...scale("y"), label: cut(names[b], Math.max(20, Math.floor(width / 9))), grid: true, labelArrow: "none" },
+        x: { ...scale("x"), label: fit(`loss: ${names[a]}`, width - 80), grid: true, ticks: width / 90, labelAnchor: "center", labelArrow: "none" },
+        y: { ...scale("y"), label: fit(`loss: ${names[b]}`, width - 40), grid: true, labelArrow: "none" },
         marks: [
           run.course.kind === "turns" ? Plot.line(turns, { x: "x", y: "y", z: "start", stroke: "var(--soft)", strokeOpacity: 0.45, strokeWidth: 1.2 }) : null,
           Plot.dot(d3.sort(turns, depth), { x: "x", y: "y", r: 5, fill: shade, stroke: "var(--soft)", strokeOpacity: 0.5, strokeWidth: 0.7 }),
           Plot.dot(model, { x: "x", y: "y", r: 10, stroke: colour(0), strokeWidth: 2.2 }),
           Plot.tip(turns, Plot.pointer({ x: "x", y: "y", ...tip((t) => [
-            t.name || `turn ${t.turn}`, `${metric} ${num(t.value)}`, `${cut(names[a], 34)}: ${num(t.x)}`, `${cut(names[b], 34)}: ${num(t.y)}`]) })),
+            t.name || `turn ${t.turn}`, `${metric} ${num(t.value)}`, `loss, ${cut(names[a], 34)}: ${num(t.x)}`, `loss, ${cut(names[b], 34)}: ${num(t.y)}`]) })),
         ],
       }));
     },
@@ -218,7 +256,7 @@
         .map(([name, weight]) => ({ turn: t.turn, name, weight })));
       return Plot.plot(base(width, {
         marginLeft: 56, marginTop: 24, height: Math.min(320, Math.max(240, width * 0.4)),
-        x: { label: "turn", labelAnchor: "center", labelArrow: "none", ticks: width / 80 },
+        x: { label: new Set(run.course.turns.map((t) => t.start)).size > 1 ? `turn of start ${turns[0].start + 1}` : "turn", labelAnchor: "center", labelArrow: "none", ticks: width / 80 },
         y: { label: "share of the learned loss", tickFormat: pct, labelArrow: "none", domain: [0, 1] },
         color: { domain: order, range: order.map((_, k) => colour(k)), legend: true, tickFormat: (d) => cut(d, 44) },
         marks: [
@@ -230,21 +268,23 @@
     },
 
     worth(width) {
-      const rows = run.worth.slices.map((s, k) => ({ ...s, k })).slice(0, 40);
+      const heaviest = new Set(d3.sort(run.worth.slices, (s) => -s.share).slice(0, 40));
+      const rows = run.worth.slices.filter((s) => heaviest.has(s)).map((s, k) => ({ ...s, k }));
       const narrow = width < 560;
-      const { room, axis, ticks } = named(rows.map((r) => r.label), width);
+      const { room, short, axis, ticks } = named(rows.map((r) => r.label), width);
       const names = rows.map((r) => String(r.k));
+      const most = d3.max(rows, (r) => Math.max(r.share, r.rows || 0)) * 1.05 || 1;
       return Plot.plot(base(width, {
-        marginLeft: narrow ? 4 : room, height: 56 + rows.length * (narrow ? 44 : 30),
-        x: { label: "share of the learned loss", tickFormat: pct, grid: true, domain: [0, d3.max(rows, (r) => Math.max(r.share, r.rows || 0)) * 1.05 || 1], ticks, labelAnchor: "center", labelArrow: "none" },
+        marginLeft: narrow ? 14 : room, height: 56 + rows.length * (narrow ? 44 : 30),
+        x: { label: "share of the learned loss", tickFormat: shares(most), grid: true, domain: [0, most], ticks, labelAnchor: "center", labelArrow: "none" },
         y: { domain: names, axis: null, padding: narrow ? 0.55 : 0.3 },
         marks: [
           narrow
-            ? Plot.text(rows, { x: 0, y: (r) => String(r.k), text: (r) => cut(r.label, Math.floor(width / 7)), textAnchor: "start", dy: -18 })
-            : Plot.axisY({ ...axis, tickFormat: (d) => rows[+d].label }),
+            ? Plot.text(rows, { x: 0, y: (r) => String(r.k), text: (r) => fit(r.label, width - 40), textAnchor: "start", dy: -18 })
+            : Plot.axisY({ ...axis, tickFormat: (d) => short(rows[+d].label) }),
           Plot.barX(rows, { x: "share", y: (r) => String(r.k), fill: colour(0), fillOpacity: 0.8, rx: 3 }),
           Plot.tickX(rows.filter((r) => there(r.rows)), { x: "rows", y: (r) => String(r.k), stroke: "var(--m1)", strokeWidth: 3 }),
-          Plot.tip(rows, Plot.pointerY({ x: "share", y: (r) => String(r.k), ...tip((r) => [r.label, `${pct(r.share)} of the weight`, there(r.rows) && `${pct(r.rows)} of the rows here`]) })),
+          Plot.tip(rows, Plot.pointerY({ x: "share", y: (r) => String(r.k), ...tip((r) => [r.label, `${pct(r.share)} of the weight`, there(r.rows) && `${pct(r.rows)} of the training rows`]) })),
         ],
       }));
     },
@@ -254,14 +294,14 @@
       const own = +chosen("class");
       const found = many ? run.coefficients.map((c) => ({ name: c.name, effect: c.effects[own], weight: c.weights[own] })) : run.coefficients;
       const rows = d3.sort(found, (c) => -Math.abs(c.effect)).map((c, k) => ({ ...c, k: String(k) }));
-      const { room, axis, ticks } = named(rows.map((r) => r.name), width);
+      const { room, short, axis, ticks } = named(rows.map((r) => r.name), width);
       const most = d3.max(rows, (r) => Math.abs(r.effect));
       return Plot.plot(base(width, {
         marginLeft: room, height: 56 + 22 * rows.length,
         x: { label: many ? `← away from ${cut(run.sample.labels[own], 16)} · towards it →` : run.sample.kind === "classes" ? `← towards ${cut(run.sample.labels[0], 16)} · towards ${cut(run.sample.labels[1], 16)} →` : run.sample.kind === "regression" ? "← lowers the prediction · raises it →" : "← further down · further up →", grid: true, domain: [-most, most], ticks, labelAnchor: "center", labelArrow: "none" },
         y: { domain: rows.map((r) => r.k), axis: null, padding: 0.25 },
         marks: [
-          Plot.axisY({ ...axis, tickFormat: (d) => rows[+d].name }),
+          Plot.axisY({ ...axis, tickFormat: (d) => short(rows[+d].name) }),
           Plot.barX(rows, { x: "effect", y: "k", fill: (r) => (r.effect > 0 ? colour(0) : colour(1)), fillOpacity: 0.8, rx: 2 }),
           Plot.ruleX([0], { strokeOpacity: 0.5 }),
           Plot.tip(rows, Plot.pointerY({ x: "effect", y: "k", ...tip((r) => [r.name, `effect ${num(r.effect)}`, `coefficient ${num(r.weight)}`]) })),
@@ -272,15 +312,16 @@
     optimism(width) {
       const rows = shown().filter((m) => there(m.value) && there(m.optimism));
       const { room, axis, ticks } = named(rows.map((r) => r.name), width);
+      const range = limits(rows.map((r) => r.value));
       return Plot.plot(base(width, {
         marginLeft: room, height: 62 + 34 * rows.length,
-        x: { label: `${metric} (${ahead})`, grid: true, ticks, nice: true, labelAnchor: "center", labelArrow: "none" },
+        x: { label: `${metric} (${ahead})`, grid: true, ticks, ...scaled(rows.flatMap((r) => [r.validation, ...reach(r.value, r.error, range)]), range), labelAnchor: "center", labelArrow: "none" },
         y: { domain: rows.map((r) => r.name), axis: null },
         marks: [
           Plot.axisY(axis),
-          ...bars(rows, (r) => r.value, (r) => r.error, (r) => colour(r.k)),
-          Plot.dot(rows, { x: "value", y: "name", r: 5, fill: (r) => colour(r.k) }),
-          Plot.dot(rows, { x: "validation", y: "name", r: 9, stroke: (r) => colour(r.k), strokeWidth: 1.8 }),
+          ...bars(rows, (r) => r.value, (r) => r.error, (r) => colour(r.k), 0, range),
+          ...marked(rows, { x: "value", y: "name", r: 5, fill: (r) => colour(r.k) }),
+          ...marked(rows, { x: "validation", y: "name", r: 9, stroke: (r) => colour(r.k), strokeWidth: 1.8 }),
           Plot.tip(rows, Plot.pointerY({ x: "value", y: "name", ...tip((r) => [r.name, `promised ${num(r.validation)}`, `held ${num(r.value)}${there(r.error) ? ` ± ${num(r.error)}` : ""}`]) })),
         ],
       }));
