@@ -31,8 +31,10 @@ class MetricRegressor(RegressorMixin, MetricEstimator):
 
     The surrogates are ``|f - y|^p`` for several p (Example 2 of the paper): how much outliers
     count is learned from the metric on clean validation rows. They meet y centred, and divided
-    by what least squares leaves of it: no unit of y is better than another. The metric meets y
-    and the predictions as they are.
+    by what least squares leaves of it, gross outliers aside: no unit of y is better than another.
+    The metric meets y and the predictions as they are. Where it is better off with predictions to
+    one side of y, such as a quantile, all candidates are moved there, and losses that lean to
+    that side compete.
 
     Parameters
     ----------
