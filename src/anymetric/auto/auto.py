@@ -43,11 +43,11 @@ from anymetric.auto.recipes import (
     stake_recipes,
     tilted_recipes,
 )
-from anymetric.auto.room import Room
+from anymetric.auto.room import Room, heard
 from anymetric.auto.trust import worse
 from anymetric.auto.walk import mean_cost
 from anymetric.auto.walks import walks
-from anymetric.ledger import BudgetSpent, Ledger
+from anymetric.ledger import Ledger
 from anymetric.losses import as_loss
 from anymetric.metrics import DecisionMetric
 from anymetric.models import Ensemble, Linear
@@ -151,18 +151,7 @@ class Auto:
             return self._by_query().run(ledger, rng, watch)
         room = self._room(ledger, rng)
         with keeping(lambda cut: self._single(room, cut) if room.judged else None):
-            return self._answer(room, self._hear(room, watch))
-
-    def _hear(self, room: Room, watch: Watcher | None) -> Status:
-        """Train and judge candidates until there are no more, or no calls, or the caller stops."""
-        try:
-            for recipe in self._recipes(room):
-                turn = room.hear(recipe)
-                if watch is not None and watch(turn):
-                    return Status.STOPPED
-        except BudgetSpent:
-            return Status.BUDGET
-        return Status.JUDGED
+            return self._answer(room, heard(room, self._recipes(room), watch))
 
     def _answer(self, room: Room, status: Status) -> Solution:
         """Return the average of the candidates, or one of them where no more can be said."""

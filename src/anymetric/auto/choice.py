@@ -20,6 +20,7 @@ from anymetric.auto.average import (
 )
 from anymetric.auto.jury import CountedJury, DecisionJury, Judgement, Jury
 from anymetric.auto.pool import Candidate, Recipe
+from anymetric.auto.told import families_of, gains, votes_of
 from anymetric.auto.trust import Bench
 from anymetric.data import Data
 from anymetric.ledger import Ledger
@@ -152,20 +153,7 @@ def single_best(
 
 def measured(judged: list[Judged], verdict: Judgement) -> dict[str, float]:
     """Return the gain over the plain candidate, its error, and the optimism of choosing."""
-    gain = judged[0].tuned.replicates - verdict.replicates
-    return {
-        "gain": float(gain.mean()),
-        "gain_error": float(gain.std()),
-        "optimism": optimism(judged),
-    }
-
-
-def optimism(judged: list[Judged]) -> float:
-    """Return how much lower a replicate's winner looks in that replicate than over all."""
-    replicates = np.stack([j.tuned.replicates for j in judged], axis=1)  # (B, C)
-    costs = np.array([j.tuned.cost for j in judged])
-    winner = np.argmin(replicates, axis=1)
-    return float(np.mean(costs[winner] - replicates.min(axis=1)))
+    return gains([j.tuned for j in judged], verdict)
 
 
 def by_family(judged: list[Judged], share: Floats64) -> dict[str, dict[str, dict[str, float]]]:
@@ -176,19 +164,7 @@ def by_family(judged: list[Judged], share: Floats64) -> dict[str, dict[str, dict
     names = [j.candidate.recipe.family for j in judged]
     if len(set(names)) < 2:
         return {}
-    costs = np.array([j.tuned.replicates.mean() for j in judged])
-    best = {n: min((k for k in range(len(judged)) if names[k] == n), key=costs.item) for n in names}
-    first = judged[int(np.argmin(costs))].tuned.replicates
-    found = {}
-    for name, k in best.items():
-        behind = judged[k].tuned.replicates - first
-        votes = float(sum(v for v, own in zip(share, names, strict=True) if own == name))
-        found[name] = {
-            "votes": votes,
-            "behind": float(behind.mean()),
-            "error": float(behind.std()),
-        }
-    return {"families": found}
+    return {"families": families_of(names, [j.tuned for j in judged], share)}
 
 
 def worth_of(
@@ -200,10 +176,8 @@ def worth_of(
 
 def ballot(judged: list[Judged], share: Floats64) -> list[dict[str, object]]:
     """Return every candidate with its cost and its share of the votes."""
-    return [
-        {"name": j.candidate.recipe.name, "cost": j.tuned.cost, "votes": float(v)}
-        for j, v in zip(judged, share, strict=True)
-    ]
+    names = [j.candidate.recipe.name for j in judged]
+    return votes_of(names, [j.tuned for j in judged], share)
 
 
 def among(judged: list[Judged], choice: Choice) -> Floats64:

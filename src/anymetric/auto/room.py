@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +19,7 @@ from anymetric.ledger import BudgetSpent, Ledger
 from anymetric.models import LinearScorer, Scorer
 from anymetric.models.tables import Plain
 from anymetric.problem import Problem
-from anymetric.solution import Turn
+from anymetric.solution import Status, Turn
 
 Floats64 = NDArray[np.float64]
 
@@ -97,3 +98,17 @@ def first_alone(judged: list[Judged], family: str) -> Scorer | None:
     """Return a family's first model that training rows alone have trained."""
     found = (one.candidate for one in judged if one.candidate.recipe.family == family)
     return next((one.scorer for one in found if one.recipe.valid is None), None)
+
+
+def heard(
+    room: Any, recipes: Iterable[Any], watch: Callable[[Turn], bool | None] | None = None
+) -> Status:
+    """Let a room hear recipes until there are no more, or no calls, or the caller stops."""
+    try:
+        for recipe in recipes:
+            turn = room.hear(recipe)
+            if watch is not None and watch(turn):
+                return Status.STOPPED
+    except BudgetSpent:
+        return Status.BUDGET
+    return Status.JUDGED

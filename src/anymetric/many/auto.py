@@ -14,9 +14,10 @@ from anymetric.auto.choice import FEWEST, few
 from anymetric.auto.domain import domain_weights
 from anymetric.auto.jury import replicate_weights
 from anymetric.auto.pool import Recipe
+from anymetric.auto.room import heard
 from anymetric.data import Matrix
 from anymetric.engines import lighter
-from anymetric.ledger import BudgetSpent, Ledger
+from anymetric.ledger import Ledger
 from anymetric.losses import as_loss
 from anymetric.many.asking import AskingJury
 from anymetric.many.jury import Counting, CountingJury
@@ -109,18 +110,7 @@ class AutoMany:
         """Train, judge and average; `starts` are not needed and not read."""
         room = self._room(ledger, rng)
         with keeping(lambda cut: single(room, cut) if room.heard else None):
-            return self._answer(room, self._hear(room, watch))
-
-    def _hear(self, room: ManyRoom, watch: Watcher | None) -> Status:
-        """Train and judge candidates until there are no more, or no calls, or the caller stops."""
-        try:
-            for recipe in self._recipes(room):
-                turn = room.hear(recipe)
-                if watch is not None and watch(turn):
-                    return Status.STOPPED
-        except BudgetSpent:
-            return Status.BUDGET
-        return Status.JUDGED
+            return self._answer(room, heard(room, self._recipes(room), watch))
 
     def _answer(self, room: ManyRoom, status: Status) -> Solution:
         """Return the average of the candidates, or one of them where no more can be said."""

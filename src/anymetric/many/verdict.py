@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anymetric.auto.pool import Recipe
+from anymetric.auto.told import families_of, gains, votes_of
 from anymetric.many.jury import Told
 from anymetric.many.pool import Table
 from anymetric.many.room import Heard, ManyRoom, readable, summed
@@ -54,7 +55,7 @@ def concluded(
         "candidates": ballot(room.heard, everyone),
         "offsets": named(room, told.offsets),
         "error": float(told.replicates.std()),
-        **measured(running, told),
+        **gains([h.told for h in running], told),
     }
     if len(room.trainers) > 1:
         settings["families"] = families(running, share)
@@ -80,41 +81,14 @@ def solution(
     )
 
 
-def measured(running: Sequence[Heard], told: Told) -> dict[str, float]:
-    """Return the gain over the plain candidate, its error, and the optimism of choosing."""
-    replicates = np.stack([h.told.replicates for h in running], axis=1)  # (B, candidates)
-    costs = np.array([h.told.cost for h in running])
-    gain = replicates[:, 0] - told.replicates
-    winner = np.argmin(replicates, axis=1)
-    return {
-        "gain": float(gain.mean()),
-        "gain_error": float(gain.std()),
-        "optimism": float(np.mean(costs[winner] - replicates.min(axis=1))),
-    }
-
-
 def ballot(heard: Sequence[Heard], share: Floats64) -> list[dict[str, object]]:
     """Return every candidate with its cost and its share of the votes."""
-    return [
-        {"name": h.served.recipe.name, "cost": h.told.cost, "votes": float(v)}
-        for h, v in zip(heard, share, strict=True)
-    ]
+    return votes_of([h.served.recipe.name for h in heard], [h.told for h in heard], share)
 
 
 def families(heard: Sequence[Heard], share: Floats64) -> dict[str, dict[str, float]]:
     """Return each family's votes, and how far its best is behind the best of all."""
-    best = min(heard, key=lambda h: h.told.mean)
-    found = {}
-    for name in dict.fromkeys(h.served.recipe.family for h in heard):
-        own = [k for k, h in enumerate(heard) if h.served.recipe.family == name]
-        first = min((heard[k] for k in own), key=lambda h: h.told.mean)
-        behind = first.told.replicates - best.told.replicates
-        found[name] = {
-            "votes": float(share[own].sum()),
-            "behind": float(behind.mean()),
-            "error": float(behind.std()),
-        }
-    return found
+    return families_of([h.served.recipe.family for h in heard], [h.told for h in heard], share)
 
 
 def named(room: ManyRoom, offsets: Floats64) -> dict[Any, float]:

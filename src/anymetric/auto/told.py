@@ -1,0 +1,67 @@
+"""Told: what is said of candidates by the verdicts on them, whatever they are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats64 = NDArray[np.float64]
+
+
+class Verdict(Protocol):
+    """What a jury says of a candidate: its cost, and its costs in the replicates."""
+
+    @property
+    def cost(self) -> float:
+        """On the rows as they are."""
+
+    @property
+    def replicates(self) -> Floats64:
+        """Shape (B,)."""
+
+
+def gains(verdicts: Sequence[Verdict], last: Verdict) -> dict[str, float]:
+    """Return the gain over the first candidate, its error, and the optimism of choosing.
+
+    That is how much lower a replicate's winner looks in that replicate than over all.
+    """
+    replicates = np.stack([one.replicates for one in verdicts], axis=1)  # (B, C)
+    costs = np.array([one.cost for one in verdicts])
+    gain = replicates[:, 0] - last.replicates
+    winner = np.argmin(replicates, axis=1)
+    return {
+        "gain": float(gain.mean()),
+        "gain_error": float(gain.std()),
+        "optimism": float(np.mean(costs[winner] - replicates.min(axis=1))),
+    }
+
+
+def votes_of(
+    names: Sequence[str], verdicts: Sequence[Verdict], share: Floats64
+) -> list[dict[str, object]]:
+    """Return every candidate with its cost and its share of the votes."""
+    return [
+        {"name": name, "cost": one.cost, "votes": float(part)}
+        for name, one, part in zip(names, verdicts, share, strict=True)
+    ]
+
+
+def families_of(
+    names: Sequence[str], verdicts: Sequence[Verdict], share: Floats64
+) -> dict[str, dict[str, float]]:
+    """Return each family's share of the votes, and how far its best is behind the best of all."""
+    costs = np.array([one.replicates.mean() for one in verdicts])
+    first = verdicts[int(np.argmin(costs))].replicates
+    found = {}
+    for name in dict.fromkeys(names):
+        own = [k for k, other in enumerate(names) if other == name]
+        behind = verdicts[min(own, key=costs.item)].replicates - first
+        found[name] = {
+            "votes": float(share[own].sum()),
+            "behind": float(behind.mean()),
+            "error": float(behind.std()),
+        }
+    return found
