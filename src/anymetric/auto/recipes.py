@@ -332,15 +332,10 @@ def tilted_recipes(
     for near in (level, 0.5 * (level + 0.5)):
         loss = Tilted(min(max(near, 0.01), 0.99), 0.2)
         name = f"tilted({loss.level:.2f})"
-        if domain is None:
-            nothing = np.zeros(len(kitchen.train))
-            yield Recipe(f"{name}, all", nothing, kitchen.valid.weights, 1.0, ridge, loss)
-            continue
-        rows = kitchen.train.weights
-        yield Recipe(f"{name}, train", rows, strength=ridge, loss=loss)
-        if use_validation:
-            both = f"{name}, train + valid 0.5"
-            yield Recipe(both, rows, kitchen.valid.weights, 0.5, ridge, loss)
+        shares = (0.5,) if use_validation else ()
+        yield from with_loss(
+            kitchen, domain, Recipe(name, np.zeros(0), strength=ridge, loss=loss), shares
+        )
 
 
 def regressor_recipes(
@@ -351,20 +346,29 @@ def regressor_recipes(
     Example 2 of the paper.
     """
     losses = [Squared(), Huber(0.03), Huber(0.2), Lp(1.5), Lp(3.0), Lp(4.0)]
-    ridge = held_back(kitchen)
     if domain is not None:
         # On rows that judge too this takes long to solve without each fold: there Huber's losses
         # say the same.
         losses.append(Lp(1.2))
+    ridge = held_back(kitchen)
     for loss in losses:
         name = f"huber({loss.delta:g})" if isinstance(loss, Huber) else loss.name
-        if domain is None:
-            nothing = np.zeros(len(kitchen.train))
-            yield Recipe(f"{name}, all", nothing, kitchen.valid.weights, 1.0, ridge, loss)
-            continue
-        rows = kitchen.train.weights
-        yield Recipe(f"{name}, train", rows, strength=ridge, loss=loss)
-        if use_validation and loss != Lp(1.2):
-            for share in (0.5, 0.9):
-                both = f"{name}, train + valid {share:g}"
-                yield Recipe(both, rows, kitchen.valid.weights, share, ridge, loss)
+        shares = (0.5, 0.9) if use_validation and loss != Lp(1.2) else ()
+        yield from with_loss(
+            kitchen, domain, Recipe(name, np.zeros(0), strength=ridge, loss=loss), shares
+        )
+
+
+def with_loss(
+    kitchen: Kitchen, domain: Floats64 | None, plain: Recipe, shares: Sequence[float]
+) -> Iterator[Recipe]:
+    """Yield a loss on all rows where there is one sample; else on train, and mixed with valid."""
+    rows, judges = kitchen.train.weights, kitchen.valid.weights
+    if domain is None:
+        nothing = np.zeros(len(kitchen.train))
+        yield replace(plain, name=f"{plain.name}, all", train=nothing, valid=judges, share=1.0)
+        return
+    yield replace(plain, name=f"{plain.name}, train", train=rows)
+    for share in shares:
+        both = f"{plain.name}, train + valid {share:g}"
+        yield replace(plain, name=both, train=rows, valid=judges, share=share)
