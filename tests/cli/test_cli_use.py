@@ -348,6 +348,12 @@ def test_grades_of_queries_count(told, tmp_path, monkeypatch):
     ]
     value = next(row["value"] for row in json.loads(out)["table"] if row["name"] == "anymetric")
     assert value == pytest.approx(np.mean(expected), abs=1e-6)
+    assert value > 0.5
+    assert "prediction" not in scores
+    assert told("predict", "run/model.skops", "rows.csv")[1].splitlines()[0] == "score"
+    _code, out, _err = told("evaluate", "run/model.skops", "rows.csv", "--json")
+    assert json.loads(out)["metrics"][0]["confusion"] == {}
+    assert "Right and wrong" not in Path("run/report.html").read_text(encoding="utf-8")
 
 
 def test_a_label_or_a_group_may_be_called_none(told, tmp_path, monkeypatch):

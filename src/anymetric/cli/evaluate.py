@@ -16,6 +16,7 @@ from anymetric.cli.rows import coded, read_sample
 from anymetric.cli.targets import Task
 from anymetric.cli.voice import Voice, measured, number
 from anymetric.metrics import Metric, MetricError
+from anymetric.metrics.ranked import QUERY
 from anymetric.report.cuts import by_class, counted, splits
 from anymetric.report.sample import Sample
 from anymetric.report.table import spread
@@ -94,11 +95,13 @@ def by_group(sample: Sample, groups: Any) -> dict[str, float | None]:
 
 
 def confusion(sample: Sample) -> dict[str, Any]:
-    """Return how many rows are true and false positives and negatives; empty for numbers.
+    """Return how many rows are true and false positives and negatives.
+
+    Empty for numbers, and for the order within queries, which calls no row anything.
 
     Of many classes: for each the rows that are called each.
     """
-    if sample.labels is None:
+    if sample.labels is None or QUERY in sample.metric.needs:
         return {}
     if sample.many:
         names = [str(label) for label in sample.labels]

@@ -326,6 +326,6 @@ def scores(model: TableModel, division: Division, test: Rows) -> Any:
     if test.groups is not None:
         columns["group"] = test.groups
     columns |= model.columns_of(found)
-    if model.target.labels is not None:
+    if model.calls:
         columns["prediction"] = model.decide(found)
     return need("pandas").DataFrame(columns)

@@ -19,6 +19,7 @@ from anymetric.cli.roles import Roles, require
 from anymetric.cli.targets import Target
 from anymetric.cli.vectors import feature_names, vectors
 from anymetric.metrics import Metric
+from anymetric.metrics.ranked import QUERY
 
 # What a model's file may be made of, beside scikit-learn's estimators and plain arrays, which
 # skops itself lets pass. Everything else is refused by name.
@@ -112,6 +113,11 @@ class TableModel:
             return scores
         codes = np.argmax(scores, axis=1) if self.target.many else (scores > 0.0).astype(np.int64)
         return self.target.words(codes)
+
+    @property
+    def calls(self) -> bool:
+        """Whether rows are called something: an order within queries calls them nothing."""
+        return self.target.labels is not None and QUERY not in self.roles.side
 
     @property
     def score_names(self) -> list[str]:

@@ -33,7 +33,8 @@ def predict(
     found = {column: table[column] for column in keep}
     if model.target.labels is not None:
         found |= model.columns_of(scores)
-    found["prediction"] = model.decide(scores)
+    if model.calls or model.target.labels is None:
+        found["prediction"] = model.decide(scores)
     frame = need("pandas").DataFrame(found)
     if out is not None:
         write_table(frame, out)

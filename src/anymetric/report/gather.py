@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from anymetric.metrics import MetricError
+from anymetric.metrics.ranked import QUERY
 from anymetric.report.course import course_of
 from anymetric.report.cuts import classes_of, confusion_of, curves_of, groups_of
 from anymetric.report.facts import coefficients_of, described, made_by, sample_of
@@ -84,7 +85,7 @@ def gather(
     rng = np.random.default_rng(random_state)
     sample = Sample.of(models, X, y, groups, side)
     final, features = unpacked(estimator, X)
-    decides = hasattr(final, "classes_")
+    decides = hasattr(final, "classes_") and QUERY not in sample.metric.needs
     replicates = sample.replicates(REPLICATES, rng)
     diagnosis = diagnosis_of(final, sample, features, y, groups, side)
     calls = called(names, asked)
