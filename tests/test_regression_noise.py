@@ -7,7 +7,11 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_diabetes, make_regression
 from sklearn.linear_model import LinearRegression, QuantileRegressor, RidgeCV
-from sklearn.metrics import mean_pinball_loss, median_absolute_error
+from sklearn.metrics import (
+    mean_absolute_percentage_error,
+    mean_pinball_loss,
+    median_absolute_error,
+)
 from sklearn.model_selection import cross_val_predict, train_test_split
 
 from anymetric import MetricRegressor, as_metric
@@ -192,3 +196,23 @@ def test_few_calls_look_at_a_line_before_trees(budget):
     }
     assert found["auto"].cost_ <= 1.05 * found["linear"].cost_
     assert found["auto"].n_metric_calls_ <= budget
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_errors_by_their_share_of_the_target_can_be_trained_for(seed):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(400, 5))
+    y = np.exp(X[:, 0] + 0.5 * X[:, 1] + 0.5 * rng.normal(size=400))
+    model = MetricRegressor("neg_mean_absolute_percentage_error", random_state=0)
+    model.fit(X[:200], y[:200])
+    levels = np.quantile(y[:200], np.linspace(0.0, 1.0, 51))
+    constant = min(mean_absolute_percentage_error(y[200:], np.full(200, c)) for c in levels)
+    found = mean_absolute_percentage_error(y[200:], model.predict(X[200:]))
+    assert found < 0.9 * constant
+
+
+def test_targets_of_both_signs_have_no_shares():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 3))
+    model = MetricRegressor("mean_absolute_error", random_state=0).fit(X, X[:, 0])
+    assert not any("relative" in one["name"] for one in model.settings_["candidates"])

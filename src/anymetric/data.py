@@ -16,6 +16,8 @@ Matrix: TypeAlias = Floats | sparse.csr_array
 Sparse: TypeAlias = sparse.csr_array | sparse.csc_array
 Columns: TypeAlias = Mapping[str, NDArray[Any]]
 
+# The side column that keeps the targets of a regression exactly as they were given.
+TARGET = "y"
 NO_COLUMNS: Columns = MappingProxyType({})
 
 

@@ -39,6 +39,7 @@ from anymetric.auto.recipes import (
     cluster_recipes,
     few_recipes,
     regressor_recipes,
+    relative_recipes,
     source_recipes,
     stake_recipes,
     tilted_recipes,
@@ -224,6 +225,7 @@ class Auto:
         use = self.use_validation if len(problem.valid) >= FEWEST else False
         if problem.labels is None:
             yield from regressor_recipes(kitchen, room.domain, use is not False)
+            yield from relative_recipes(kitchen, room.domain, use is not False)
             if isinstance(room.jury, CallingJury) and room.jury.leans:
                 level = lying_below(problem.valid, min(room.judged, key=mean_cost))
                 yield from tilted_recipes(kitchen, room.domain, use is not False, level)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,7 @@ from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
 from anymetric.auto.pool import Kitchen, Recipe, concentration
-from anymetric.data import Data, Matrix, quantiles
+from anymetric.data import TARGET, Data, Matrix, quantiles
 from anymetric.losses import Huber, Lp, Squared, Tilted
 from anymetric.starts import class_balance, evened
 
@@ -359,11 +359,46 @@ def regressor_recipes(
         )
 
 
+def relative_recipes(
+    kitchen: Kitchen, domain: Floats64 | None, use_validation: bool
+) -> Iterator[Recipe]:
+    """Yield losses that count errors by their share of the target, where that is of one sign."""
+    data = (kitchen.train, kitchen.valid)
+    rows, judges = (one.weights * nearer(one.side.get(TARGET, one.y), one.weights) for one in data)
+    if not all(np.any(one != one[0]) for one in (rows, judges) if len(one)):
+        return
+    ridge, shares = held_back(kitchen), (0.5,) if use_validation else ()
+    plain = Recipe("relative", np.zeros(0), strength=ridge, loss=Huber(0.03))
+    yield from with_loss(kitchen, domain, plain, shares, (rows, judges))
+
+
+def nearer(y: NDArray[Any], weights: Floats64) -> Floats64:
+    """Return ``1 / |y|``, bounded for the smallest; ones where y has both signs or none.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> nearer(np.array([1.0, 2.0, 4.0]), np.ones(3)).tolist()
+    [1.0, 0.5, 0.25]
+    >>> nearer(np.array([-1.0, 2.0]), np.ones(2)).tolist()
+    [1.0, 1.0]
+    """
+    size = np.abs(np.asarray(y, dtype=np.float64))
+    least = quantiles(size, 0.01, weights) if len(size) else 0.0
+    if least <= 0.0 or np.min(y) * np.max(y) < 0.0:
+        return np.ones(len(size))
+    return np.asarray(1.0 / np.maximum(size, least))
+
+
 def with_loss(
-    kitchen: Kitchen, domain: Floats64 | None, plain: Recipe, shares: Sequence[float]
+    kitchen: Kitchen,
+    domain: Floats64 | None,
+    plain: Recipe,
+    shares: Sequence[float],
+    weights: tuple[Floats64, Floats64] | None = None,
 ) -> Iterator[Recipe]:
     """Yield a loss on all rows where there is one sample; else on train, and mixed with valid."""
-    rows, judges = kitchen.train.weights, kitchen.valid.weights
+    rows, judges = weights or (kitchen.train.weights, kitchen.valid.weights)
     if domain is None:
         nothing = np.zeros(len(kitchen.train))
         yield replace(plain, name=f"{plain.name}, all", train=nothing, valid=judges, share=1.0)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from anymetric.data import Data, quantiles
+from anymetric.data import TARGET, Data, quantiles
 from anymetric.losses import as_loss
 from anymetric.metrics import BoundMetric, Metric
 from anymetric.solvers import WeightedLoss, minimise
@@ -17,9 +17,6 @@ LEAST_LEFT = 1e-3
 # Targets so many robust standard deviations from a fit are drawn in to that distance, and the fit
 # made anew, so often.
 FAR, ROUNDS = 6.0, 10
-
-# The side column that keeps the targets exactly as they were given.
-EXACT = "y"
 
 
 @dataclass(frozen=True)
@@ -69,7 +66,7 @@ class Unit:
     def small(self, data):
         """Return the rows with standardised targets, and the exact ones beside them."""
         y = (data.y - self.center) / self.spread
-        return Data(data.X, y, data.weights, {**data.side, EXACT: data.y})
+        return Data(data.X, y, data.weights, {**data.side, TARGET: data.y})
 
     def large(self, scores):
         """Return scores in the user's unit."""
@@ -142,9 +139,9 @@ class InUnit(Metric):
         """Leave this to the inner metric."""
 
     def _bind(self, rows):
-        side = {name: column for name, column in rows.side.items() if name != EXACT}
+        side = {name: column for name, column in rows.side.items() if name != TARGET}
         inner = self.inner.bind(
-            rows.side[EXACT], weights=rows.weights, side=side, labels=rows.labels, X=rows.X
+            rows.side[TARGET], weights=rows.weights, side=side, labels=rows.labels, X=rows.X
         )
         return BoundInUnit(self, replace(rows, side=side), inner)
 
