@@ -8,10 +8,10 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import linalg
+from scipy import linalg, sparse
 
 from anymetric.auto.rarity import rarity
-from anymetric.data import Data, Floats
+from anymetric.data import Data, Floats, Matrix
 from anymetric.losses import Huber, Loss, Lp, Tilted
 from anymetric.models import Linear, Scorer
 from anymetric.problem import Problem
@@ -22,6 +22,10 @@ FOLDS = 5
 LINEAR = "linear"
 # The objective's relative gain at which a solve ends; one more step is taken then.
 TOLERANCE = 1e-6
+# So many steps with one Hessian at most, as long as each gains no more than this part of the last.
+STEPS, SLOW = 8, 0.5
+# A sparse table with a larger share of entries than this is slow to square.
+HEAVY = 0.18
 # With a smaller share of the rows in use than this, the others are worth leaving out.
 SPARED = 0.75
 
@@ -187,8 +191,8 @@ class Kitchen:
     def _honest(self, objective: WeightedLoss, theta: Floats64, recipe: Recipe) -> Floats64:
         """Score each fold of the judging rows by parameters trained without it.
 
-        Two steps from the full solution with the fold's own Hessian, which mostly is a full solve;
-        where it is not, for columns are many or the loss has no curvature there, it is solved.
+        Steps from the full solution with the fold's own Hessian are mostly as good as a full solve;
+        where they are not, for columns are many or the loss has no curvature there, it is solved.
         """
         scores = np.empty(len(self.valid))
         slopes, bends = self._pieces(objective, theta)
@@ -199,18 +203,10 @@ class Kitchen:
             H = bends[0] + scale * (bend - bends[k + 1]) + np.diag(without.penalty)
             factor = linalg.cho_factor(positive_definite(np.asarray(H)))
             down = slopes[0] + scale * (slope - slopes[k + 1]) + without.penalty * theta
-            step = linalg.cho_solve(factor, down)
-            found = theta - step
-            slipped = without.value_and_gradient(found)[1]
-            second = linalg.cho_solve(factor, slipped)
-            found = found - second
+            found, arrived = stepped(without, factor, theta, down)
             far = not np.linalg.norm(found - theta) < 1.0 + np.linalg.norm(theta)
-            if (
-                far
-                or bent(objective.loss)
-                or not settled(float(down @ step), float(slipped @ second))
-            ):
-                # What two steps leave over is of the fold's own labels: it must not judge itself.
+            if far or bent(objective.loss) or not arrived:
+                # What steps leave over is of the fold's own labels: it must not judge itself.
                 found = minimise(without, theta if far else found, tolerance=TOLERANCE)
             scores[out] = self.model.scores(self.valid.X[out], found)
         return scores
@@ -243,17 +239,23 @@ class Kitchen:
         return replace(objective, rows=rows), scale
 
 
-def settled(first: float, second: float) -> bool:
-    """Return whether a third step would gain nothing, after what two steps have gained.
+def stepped(
+    objective: WeightedLoss, factor: tuple[Floats64, bool], theta: Floats64, slope: Floats64
+) -> tuple[Floats64, bool]:
+    """Return where steps with one Hessian lead, two of them or a few, and whether they arrive.
 
-    Steps with one Hessian shrink by about the same factor each.
-
-    Examples
-    --------
-    >>> settled(1e-2, 1e-6), settled(1e-2, 2e-3)
-    (True, False)
+    Such steps shrink by about the same factor each: what the next would gain is known.
     """
-    return second <= TOLERANCE or second * second <= TOLERANCE * first
+    before = np.inf
+    for number in range(STEPS):
+        step = linalg.cho_solve(factor, slope)
+        theta, gain = theta - step, float(slope @ step)
+        if number > 0 and (gain <= TOLERANCE or gain * gain <= TOLERANCE * before):
+            return theta, True
+        if not gain <= SLOW * before:
+            break
+        before, slope = gain, objective.value_and_gradient(theta)[1]
+    return theta, False
 
 
 def in_counts(data: Data) -> Data:
@@ -289,11 +291,28 @@ def dealt(data: Data, rng: np.random.Generator) -> NDArray[np.intp]:
 
 
 def in_faster_form(problem: Problem) -> tuple[Data, Data]:
-    """Return both samples with features in the form in which their products are fastest."""
-    return (
-        replace(problem.train, X=problem.tables[0]),
-        replace(problem.valid, X=problem.tables[1]),
-    )
+    """Return both samples with features in the form in which their products are fastest.
+
+    Hessians must be fast too: of a table that is not very sparse a dense one is. And rows of both
+    samples must fit together.
+    """
+    train, valid = problem.tables
+    apart = sparse.issparse(train) != sparse.issparse(valid)
+    if apart or heavy(train) or heavy(valid):
+        return problem.train, problem.valid
+    return replace(problem.train, X=train), replace(problem.valid, X=valid)
+
+
+def heavy(X: Matrix) -> bool:
+    """Return whether a sparse table has so many entries that its Hessian is slow.
+
+    Examples
+    --------
+    >>> from scipy import sparse
+    >>> heavy(sparse.csr_array(np.eye(3))), heavy(sparse.csr_array(np.eye(10)))
+    (True, False)
+    """
+    return bool(sparse.issparse(X) and X.nnz > HEAVY * X.shape[0] * X.shape[1])
 
 
 def bent(loss: Loss) -> bool:
