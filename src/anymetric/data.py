@@ -18,6 +18,8 @@ Columns: TypeAlias = Mapping[str, NDArray[Any]]
 
 # The side column that keeps the targets of a regression exactly as they were given.
 TARGET = "y"
+# So many robust standard deviations from where it is expected a target may lie.
+FAR = 6.0
 NO_COLUMNS: Columns = MappingProxyType({})
 
 
@@ -125,3 +127,17 @@ def quantiles(values: Floats, levels: Any, weights: Floats) -> Any:
     2.0
     """
     return np.quantile(values, levels, weights=weights, method="inverted_cdf")
+
+
+def drawn_in(y: Floats, around: Floats, weights: Floats) -> Any:
+    """Return targets none of which lies far beyond the others from where they are expected.
+
+    Examples
+    --------
+    >>> drawn_in(np.array([1.0, -1.0, 2.0, 0.0, 1e9]), np.zeros(5), np.ones(5)).round(1).tolist()
+    [1.0, -1.0, 2.0, 0.0, 9.9]
+    """
+    off = y - around
+    middle = quantiles(off, 0.5, weights)
+    most = FAR * 1.4826 * quantiles(np.abs(off - middle), 0.5, weights)
+    return np.clip(y, around + middle - most, around + middle + most) if most > 0.0 else y

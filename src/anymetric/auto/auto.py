@@ -38,6 +38,7 @@ from anymetric.auto.recipes import (
     classifier_recipes,
     cluster_recipes,
     few_recipes,
+    held_back,
     regressor_recipes,
     relative_recipes,
     source_recipes,
@@ -152,7 +153,7 @@ class Auto:
             return self._by_query().run(ledger, rng, watch)
         room = self._room(ledger, rng)
         with keeping(lambda cut: self._single(room, cut) if room.judged else None):
-            return self._answer(room, heard(room, self._recipes(room), watch))
+            return self._answer(room, heard(room.hear, self._recipes(room), watch))
 
     def _answer(self, room: Room, status: Status) -> Solution:
         """Return the average of the candidates, or one of them where no more can be said."""
@@ -224,11 +225,12 @@ class Auto:
         problem, kitchen = room.problem, room.kitchen
         use = self.use_validation if len(problem.valid) >= FEWEST else False
         if problem.labels is None:
-            yield from regressor_recipes(kitchen, room.domain, use is not False)
-            yield from relative_recipes(kitchen, room.domain, use is not False)
+            given = kitchen, room.domain, use is not False, held_back(kitchen)
+            yield from regressor_recipes(*given)
+            yield from relative_recipes(*given)
             if isinstance(room.jury, CallingJury) and room.jury.leans:
                 level = lying_below(problem.valid, min(room.judged, key=mean_cost))
-                yield from tilted_recipes(kitchen, room.domain, use is not False, level)
+                yield from tilted_recipes(*given, level)
             return
         yield from classifier_recipes(
             kitchen,

@@ -20,9 +20,10 @@ from anymetric.auto.pool import LINEAR, Candidate
 from anymetric.auto.query_jury import QueryJury, calling_jury
 from anymetric.auto.query_menu import LARGE, blend_of, distinct, nearest, plain_blends, ranked
 from anymetric.auto.query_trees import Boosting, TreeKitchen
+from anymetric.auto.room import heard
 from anymetric.blocks import Queries
 from anymetric.data import Data
-from anymetric.ledger import BudgetSpent, Ledger
+from anymetric.ledger import Ledger
 from anymetric.metrics import BoundQueries
 from anymetric.metrics.ranked import QUERY
 from anymetric.models import Learner
@@ -114,23 +115,17 @@ class AutoByQuery:
         def best(status: Status) -> Solution:
             return self._single(ledger, judged, turns, status)
 
-        def hear() -> Status:
-            for blend in self._blends(rows, kitchens, judged):
-                began = time.perf_counter()
-                served = kitchens[blend.family].cook(blend, nearest(judged, blend))
-                heard = Judged(served, jury.tune(served.valid))
-                turn = heard.turn(ledger.problem, len(turns), ledger.calls, began)
-                judged.append(heard)
-                turns.append(turn)
-                if watch is not None and watch(turn):
-                    return Status.STOPPED
-            return Status.JUDGED
+        def hear(blend: Blend) -> Turn:
+            began = time.perf_counter()
+            served = kitchens[blend.family].cook(blend, nearest(judged, blend))
+            one = Judged(served, jury.tune(served.valid))
+            turn = one.turn(ledger.problem, len(turns), ledger.calls, began)
+            judged.append(one)
+            turns.append(turn)
+            return turn
 
         with keeping(lambda cut: best(cut) if turns else None):
-            try:
-                status = hear()
-            except BudgetSpent:
-                status = Status.BUDGET
+            status = heard(hear, self._blends(rows, kitchens, judged), watch)
             if not judged:
                 most = ledger.max_calls
                 raise ValueError(f"max_metric_calls must allow one candidate; got {most}.")

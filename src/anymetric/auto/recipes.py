@@ -14,7 +14,7 @@ from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
 from anymetric.auto.pool import Kitchen, Recipe, concentration
-from anymetric.data import TARGET, Data, Matrix, quantiles
+from anymetric.data import TARGET, Data, Matrix, drawn_in, quantiles
 from anymetric.losses import Huber, Lp, Squared, Tilted
 from anymetric.starts import class_balance, evened
 
@@ -25,8 +25,8 @@ STRENGTHS = (10.0, 100.0, 1000.0, 10000.0)
 CLUSTERED = 5_000
 SHARES = (0.2, 0.5, 0.8)
 # Of regressions with fewer rows than so many a column the ridge is sought among these, unless that
-# is too much work; targets that lie so many times the median distance from the median are drawn in.
-TALL, COSTLY, DRAWN = 10, 3e8, 9.0
+# is too much work.
+TALL, COSTLY = 10, 3e8
 RIDGES = (1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0)
 # Below this share of effective rows the domain weights say that train and valid differ.
 ALIKE = 0.97
@@ -256,9 +256,7 @@ def held_back(kitchen: Kitchen) -> float:
     X = data.X.toarray() if sparse.issparse(data.X) else np.asarray(data.X, dtype=np.float64)
     X = X if model.shift is None else X - model.shift
     X = X if model.scale is None else X / model.scale
-    middle = quantiles(data.y, 0.5, data.weights)
-    most = DRAWN * quantiles(np.abs(data.y - middle), 0.5, data.weights)
-    y = np.clip(data.y, middle - most, middle + most) if most > 0.0 else data.y
+    y = drawn_in(data.y, np.zeros(n), data.weights)
     return best_ridge(X, y, data.weights, model.intercept)
 
 
@@ -325,10 +323,9 @@ def halves(X: Matrix, scale: Floats64 | None, seed: int) -> NDArray[np.intp]:
 
 
 def tilted_recipes(
-    kitchen: Kitchen, domain: Floats64 | None, use_validation: bool, level: float
+    kitchen: Kitchen, domain: Floats64 | None, use_validation: bool, ridge: float, level: float
 ) -> Iterator[Recipe]:
     """Yield losses that lean to one side, so that about such a part of the targets lies below."""
-    ridge = held_back(kitchen)
     for near in (level, 0.5 * (level + 0.5)):
         loss = Tilted(min(max(near, 0.01), 0.99), 0.2)
         name = f"tilted({loss.level:.2f})"
@@ -339,7 +336,7 @@ def tilted_recipes(
 
 
 def regressor_recipes(
-    kitchen: Kitchen, domain: Floats64 | None, use_validation: bool
+    kitchen: Kitchen, domain: Floats64 | None, use_validation: bool, ridge: float
 ) -> Iterator[Recipe]:
     """Yield losses on train, on valid, and on both: least squares first, then blunt to sharp.
 
@@ -350,7 +347,6 @@ def regressor_recipes(
         # On rows that judge too this takes long to solve without each fold: there Huber's losses
         # say the same.
         losses.append(Lp(1.2))
-    ridge = held_back(kitchen)
     for loss in losses:
         name = f"huber({loss.delta:g})" if isinstance(loss, Huber) else loss.name
         shares = (0.5, 0.9) if use_validation and loss != Lp(1.2) else ()
@@ -360,14 +356,14 @@ def regressor_recipes(
 
 
 def relative_recipes(
-    kitchen: Kitchen, domain: Floats64 | None, use_validation: bool
+    kitchen: Kitchen, domain: Floats64 | None, use_validation: bool, ridge: float
 ) -> Iterator[Recipe]:
     """Yield losses that count errors by their share of the target, where that is of one sign."""
     data = (kitchen.train, kitchen.valid)
     rows, judges = (one.weights * nearer(one.side.get(TARGET, one.y), one.weights) for one in data)
     if not all(np.any(one != one[0]) for one in (rows, judges) if len(one)):
         return
-    ridge, shares = held_back(kitchen), (0.5,) if use_validation else ()
+    shares = (0.5,) if use_validation else ()
     plain = Recipe("relative", np.zeros(0), strength=ridge, loss=Huber(0.03))
     yield from with_loss(kitchen, domain, plain, shares, (rows, judges))
 

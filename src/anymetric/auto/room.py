@@ -101,12 +101,14 @@ def first_alone(judged: list[Judged], family: str) -> Scorer | None:
 
 
 def heard(
-    room: Any, recipes: Iterable[Any], watch: Callable[[Turn], bool | None] | None = None
+    hear: Callable[[Any], Turn],
+    recipes: Iterable[Any],
+    watch: Callable[[Turn], bool | None] | None = None,
 ) -> Status:
-    """Let a room hear recipes until there are no more, or no calls, or the caller stops."""
+    """Hear recipes until there are no more, or no calls, or the caller stops."""
     try:
         for recipe in recipes:
-            turn = room.hear(recipe)
+            turn = hear(recipe)
             if watch is not None and watch(turn):
                 return Status.STOPPED
     except BudgetSpent:

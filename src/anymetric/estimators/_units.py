@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from anymetric.data import TARGET, Data, quantiles
+from anymetric.data import TARGET, Data, drawn_in
 from anymetric.losses import as_loss
 from anymetric.metrics import BoundMetric, Metric
 from anymetric.solvers import WeightedLoss, minimise
@@ -14,9 +14,8 @@ from anymetric.solvers import WeightedLoss, minimise
 # Of the spread: a fit that leaves less is as good as exact.
 LEAST_LEFT = 1e-3
 
-# Targets so many robust standard deviations from a fit are drawn in to that distance, and the fit
-# made anew, so often.
-FAR, ROUNDS = 6.0, 10
+# Where targets are drawn in to a fit, the fit is made anew, so often.
+ROUNDS = 10
 
 
 @dataclass(frozen=True)
@@ -46,8 +45,7 @@ class Unit:
 
         Targets far beyond all others are drawn in first, or the unit would be theirs.
         """
-        middle = quantiles(data.y, 0.5, data.weights)
-        y = drawn_in(data.y, np.full(len(data), middle), data.weights)
+        y = drawn_in(data.y, np.zeros(len(data)), data.weights)
         for _ in range(ROUNDS):
             center = float(np.average(y, weights=data.weights)) if model.intercept else 0.0
             spread = root_mean_square(y - center, data.weights)
@@ -155,20 +153,6 @@ class BoundInUnit(BoundMetric):
 
     def _values(self, scores):
         return self.inner.values(self.metric.unit.large(scores))
-
-
-def drawn_in(y, around, weights):
-    """Return targets none of which lies far beyond the others from where they are expected.
-
-    Examples
-    --------
-    >>> drawn_in(np.array([1.0, -1.0, 2.0, 0.0, 1e9]), np.zeros(5), np.ones(5)).round(1).tolist()
-    [1.0, -1.0, 2.0, 0.0, 9.9]
-    """
-    off = y - around
-    middle = quantiles(off, 0.5, weights)
-    most = FAR * 1.4826 * quantiles(np.abs(off - middle), 0.5, weights)
-    return np.clip(y, around + middle - most, around + middle + most) if most > 0.0 else y
 
 
 def root_mean_square(errors, weights):

@@ -110,7 +110,7 @@ class AutoMany:
         """Train, judge and average; `starts` are not needed and not read."""
         room = self._room(ledger, rng)
         with keeping(lambda cut: single(room, cut) if room.heard else None):
-            return self._answer(room, heard(room, self._recipes(room), watch))
+            return self._answer(room, heard(room.hear, self._recipes(room), watch))
 
     def _answer(self, room: ManyRoom, status: Status) -> Solution:
         """Return the average of the candidates, or one of them where no more can be said."""
