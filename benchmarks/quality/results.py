@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from statistics import mean
+from statistics import mean, median
 
 import numpy as np
 from scipy.stats import rankdata
@@ -49,12 +49,22 @@ class Results:
         return found
 
     def ratios(self, method: str) -> list[float]:
-        """Return seconds over those of the reference, where both have the task and the seed."""
-        return [
-            row.seconds / reference.seconds
-            for row in self.of(method)
-            if (reference := self.rows.get((row.task, REFERENCE), {}).get(row.seed))
-        ]
+        """Return seconds over those of the reference: of each task the median over its seeds.
+
+        A task counts once, however many seeds it has.
+        """
+        found = []
+        for task in self.tasks:
+            own, reference = (self.rows.get((task, name), {}) for name in (method, REFERENCE))
+            if both := own.keys() & reference.keys():
+                found.append(median(own[seed].seconds / reference[seed].seconds for seed in both))
+        return found
+
+    def calls(self, method: str) -> list[float]:
+        """Return how often the metric was called: of each task the median over its seeds."""
+        every = [self.rows.get((task, method), {}).values() for task in self.tasks]
+        counted = [[row.calls for row in rows if row.calls == row.calls] for rows in every]
+        return [median(calls) for calls in counted if calls]
 
     def gaps(self, task: str, rival: str, method: str) -> list[float]:
         """Return by how much a rival costs more, on each seed that both have."""

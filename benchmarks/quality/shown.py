@@ -108,7 +108,7 @@ def labels(results: Results) -> Iterator[Line]:
 def price(results: Results) -> Iterator[Line]:
     """Yield the median time."""
     if ratios := results.ratios(DEFAULT):
-        what = f"fitting at most {SLOWEST:g} times as long as {REFERENCE}, median"
+        what = f"fitting at most {SLOWEST:g} times as long as {REFERENCE}, median over tasks"
         yield what, f"{median(ratios):.1f}", verdict(median(ratios) <= SLOWEST)
 
 

@@ -31,8 +31,8 @@ def report(rows: Iterable[Row]) -> str:
             markdown(["task", "seeds", *results.methods], cost_lines(results)),
             "",
             f"Rank: among linear methods by mean cost, averaged over tasks. Time: fitting, "
-            f"over that of {REFERENCE}, median, in seconds of one core. "
-            "Calls: of the metric, median.",
+            f"over that of {REFERENCE}, in seconds of one core; calls: of the metric. Both are the "
+            "median over tasks, of each task the median over its seeds.",
             "",
             markdown(["method", "kind", "tasks", "rank", "time", "calls"], method_lines(results)),
             "",
@@ -63,7 +63,6 @@ def method_lines(results: Results) -> list[list[str]]:
     lines = []
     for name in results.methods:
         rows, ranks = results.of(name), list(results.ranks(name).values())
-        calls = [row.calls for row in rows if row.calls == row.calls]
         lines.append(
             [
                 name,
@@ -71,7 +70,7 @@ def method_lines(results: Results) -> list[list[str]]:
                 str(len({row.task for row in rows})),
                 number(ranks and mean(ranks), ".2f"),
                 number((ratios := results.ratios(name)) and median(ratios), ".3g"),
-                number(calls and median(calls), ".0f"),
+                number((calls := results.calls(name)) and median(calls), ".0f"),
             ]
         )
     return lines
