@@ -134,6 +134,13 @@ def f_measure(task: Task) -> bool:
 _METHODS = (
     Method("auto", "MetricClassifier", "ours"),
     Method("auto_judge_only", "MetricClassifier", "ours", settings={"use_validation": False}),
+    Method(
+        "auto_by_group",
+        "MetricClassifier",
+        "ours",
+        grouped,
+        settings={"group_thresholds": True},
+    ),
     Method("auto_hidden", "MetricClassifier", "ours", hideable, hidden=True),
     Method(
         "auto_hidden_200",

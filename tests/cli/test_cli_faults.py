@@ -15,6 +15,15 @@ WRONG = {
     "a missing target": ("-t incme -m f1", "no column 'incme' (--target). Did you mean 'income'"),
     "a missing group": ("-t income -m macro_f1 -g Sex", "Did you mean 'sex'?"),
     "no groups": ("-t income -m macro_f1", "say --group COLUMN"),
+    "thresholds of no groups": ("-t income -m f1 --group-thresholds", "say --group COLUMN"),
+    "thresholds of scores": (
+        "-t income -m roc_auc -g sex --group-thresholds",
+        "'roc_auc' with this target has no threshold",
+    ),
+    "thresholds of a descent": (
+        "-t income -m f1 -g sex --group-thresholds --method descent",
+        "--group-thresholds needs --method auto; got descent",
+    ),
     "an unknown metric": ("-t income -m macro_f11x", "No metric is called"),
     "an unknown module": ("-t income -m nowhere:profit", "cannot be imported"),
     "an unknown function": ("-t income -m math:sqr", "Did you mean 'sqrt'"),

@@ -2,6 +2,7 @@
 
 import json
 import os
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -140,3 +141,32 @@ def test_the_same_seed_gives_the_same_model(rows, told):
         assert told(*ask, name) == (0, "", "")
     one, two = (load_model(f"{name}/model.skops").estimator for name in ("a", "b"))
     np.testing.assert_array_equal(one.coef_, two.coef_)
+
+
+def test_groups_have_thresholds_of_their_own_in_every_command(rows, told):
+    table = people(800)
+    table["income"] = np.where(
+        table["age"].fillna(40.0) > np.where(table["sex"] == "Male", 45.0, 35.0), "high", "low"
+    )
+    table.to_csv(rows, index=False)
+    ask = ["-t", "income", "-m", "accuracy", "-g", "sex", "--drop", "sex", "--drop", "note"]
+    code, out, err = told("fit", rows, *ask, "--group-thresholds", "--run", "r", "--json")
+    assert code == 0, err
+    values = by_name(json.loads(out))
+    assert values["anymetric"]["value"] > values["post-shift"]["value"] + 0.1
+    scores, model = pd.read_csv("r/scores.csv"), load_model("r/model.skops")
+    again = model.scores(table.iloc[scores["row"] - 1])
+    np.testing.assert_allclose(again, scores["score"])
+    right = np.mean(scores["prediction"] == scores["target"])
+    assert values["anymetric"]["value"] == pytest.approx(right)
+    assert set(model.estimator.shifts_) == {"Female", "Male"}
+    assert "Each has a threshold of its own" in Path("r/report.html").read_text(encoding="utf-8")
+    code, out, err = told("explain", "r/model.skops", "--json")
+    assert json.loads(out)["shifts"] == model.estimator.shifts_
+    code, out, err = told("evaluate", "r/model.skops", rows, "--json")
+    assert code == 0, err
+    assert "Groups have thresholds" in told("explain", "r/model.skops")[1]
+    table.drop(columns="sex").to_csv("blind.csv", index=False)
+    code, out, err = told("predict", "r/model.skops", "blind.csv")
+    assert (code, out) == (2, "")
+    assert "blind.csv has no column 'sex' (groups have thresholds of their own)" in err

@@ -9,6 +9,7 @@ from typing import ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from anymetric.auto.apart import Apart
 from anymetric.auto.average import Judged, probe, row_weights
 from anymetric.auto.calling import CallingJury
 from anymetric.auto.choice import (
@@ -26,6 +27,7 @@ from anymetric.auto.choice import (
     lying_below,
     measured,
     single_best,
+    told_apart,
     worth_of,
 )
 from anymetric.auto.domain import domain_weights
@@ -94,6 +96,9 @@ class Auto:
         Whether to weight rows by the amounts that the metric reads.
     thresholds : bool
         Whether each candidate is judged at its best threshold, or at zero.
+    group_thresholds : bool
+        Whether each group has a threshold of its own, where that pays beyond noise. A function is
+        asked about them once, of the answer; other metrics for every candidate.
     rare : bool
         Whether mixtures of training and judging rows hold the weights of rare values back harder.
     strengths : tuple of float
@@ -126,6 +131,7 @@ class Auto:
     discovered: bool = True
     stakes: bool = True
     thresholds: bool = True
+    group_thresholds: bool = False
     rare: bool = True
     strengths: tuple[float, ...] = STRENGTHS
 
@@ -185,8 +191,12 @@ class Auto:
             train = train.take(np.arange(0))
         loss = as_loss("squared" if problem.labels is None else "logistic")
         kitchen = Kitchen.build(problem.model, train, valid, loss, rng, rare=self.rare)
-        jury = self._jury(ledger, rng)
-        return Room(ledger, kitchen, jury, self._domain(problem, kitchen), rng)
+        jury, domain = self._jury(ledger, rng), self._domain(problem, kitchen)
+        return Room(ledger, kitchen, jury, domain, rng, apart=self._apart(kitchen))
+
+    def _apart(self, kitchen: Kitchen) -> Apart | None:
+        """Return the groups, if each is to have a threshold of its own."""
+        return Apart.of(kitchen.train, kitchen.valid) if self.group_thresholds else None
 
     def _jury(self, ledger: Ledger, rng: np.random.Generator) -> CountedJury | CallingJury:
         problem, n = ledger.problem, len(ledger.problem.valid)
@@ -268,6 +278,7 @@ class Auto:
             "error": float(verdict.replicates.std()),
             **measured(running, verdict),
             **by_family(running, among(running, choice)),
+            **told_apart(mean),
         }
         worth = worth_of(problem, choice.judged, choice.share, mean.recipe)
         rows = row_weights(problem, mean.recipe)
@@ -276,7 +287,10 @@ class Auto:
 
     def _chosen(self, room: Room, running: list[Judged]) -> Choice:
         """Return the candidates' shares, their mean and its threshold."""
-        return self._placed(room, choose(running, room.problem, self.averaged))
+        choice = choose(running, room.problem, self.averaged)
+        if room.apart is not None and isinstance(room.jury, CallingJury):
+            choice = replace(choice, mean=room.apart.tuned(choice.mean, room.jury))
+        return self._placed(room, choice)
 
     def _placed(self, room: Room, choice: Choice) -> Choice:
         """Let training rows help to choose and to place the threshold, if they can."""
@@ -285,7 +299,8 @@ class Auto:
             return choice
         if not helpful(problem, room.jury):
             return choice
-        pooled = Pooled(problem, room.kitchen.fold, domain, self.replicates, self.averaged)
+        settings = self.replicates, self.averaged, room.apart
+        pooled = Pooled(problem, room.kitchen.fold, domain, *settings)
         if isinstance(room.jury, CountedJury):
             return pooled.place(choice, room.jury.inner, room.rng)
         return pooled.called(choice, room.jury, room.rng)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from anymetric.auto.apart import blended
 from anymetric.auto.jury import Judgement
 from anymetric.auto.pool import Candidate, Recipe
 from anymetric.ledger import Probe
@@ -79,7 +80,8 @@ def average(judged: Sequence[Judged], share: Floats64, sizes: Sequence[float]) -
     valid = sum(part * j.scores for j, _, part in kept)
     recipe = mixture([(j.candidate.recipe, w) for j, w, _ in kept])
     parts = (scale * np.asarray(theta), scale * np.asarray(train), scale * np.asarray(valid))
-    return Candidate(recipe, *parts, scorer=scorer)
+    apart = blended([(j.candidate.apart, scale * part) for j, _, part in kept])
+    return Candidate(recipe, *parts, scorer=scorer, apart=apart)
 
 
 def summed(parts: Sequence[tuple[Judged, float]]) -> Ensemble | None:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anymetric.auto.average import Judged
-from anymetric.auto.jury import Drawn, Judgement, bind_replicate, telling_draws
+from anymetric.auto.jury import WORTH, Drawn, Judgement, bind_replicate, telling_draws
 from anymetric.data import quantiles
 from anymetric.ledger import BudgetSpent, Ledger
 from anymetric.metrics import BoundMetric, MetricError
@@ -23,6 +23,8 @@ REFINED = 12
 BESIDE, HEARD, KEPT = (0.8, 1.0, 1.25), 4, 0.45
 # Flagging nobody or everybody is asked about where so many calls are left.
 ENDS = 50
+# Around a share of flagged rows, multiples of it that are asked about.
+ABOUT = (0.5, 0.65, 0.8, 0.9, 1.0, 1.1, 1.25, 1.5, 2.0)
 # Quantiles of the residuals by which predictions are moved, to see whether a metric leans to one
 # side; if it does, all of them and some beside the best. It leans if that gains so many errors, or
 # where there are none so much of the cost.
@@ -259,6 +261,39 @@ class CallingJury:
         """Ask the metric for the rows and for each replicate."""
         costs = self.ledger.ask_each([(self.ledger.problem.judge, scores), *self._asked(scores)])
         return Judgement(0.0, float(costs[0]), np.asarray(costs[1:]))
+
+    def apart(self, scores: Floats64, member: NDArray[np.intp], count: int) -> Floats64:
+        """Return what each group adds to its rows' scores: some thresholds a group are asked about.
+
+        The scores have their own threshold already. A group is moved only if that pays beyond what
+        the replicates can tell, and only while there are calls for it.
+        """
+        shifts = np.zeros(count)
+        told = None
+        for group in range(count):
+            own = member == group
+            share = float(np.mean(scores[own] > 0.0)) if np.any(own) else 0.0
+            if share == 0.0 or not self._spared(len(ABOUT)):
+                continue
+            asked = flagging(scores[own], [share * factor for factor in ABOUT])
+            here = scores + shifts[member]
+            costs = self.ledger.ask(
+                self.ledger.problem.judge, here[:, np.newaxis] + np.outer(own, asked)
+            )
+            best = float(asked[int(np.argmin(costs))])
+            there = here + np.where(own, best, 0.0)
+            if best == 0.0 or not self.sound(there):
+                continue
+            told = self.judge(here).replicates if told is None else told
+            new = self.judge(there).replicates
+            gain = told - new
+            if gain.mean() > WORTH * gain.std():
+                shifts[group], told = best, new
+        return shifts
+
+    def _spared(self, thresholds: int) -> bool:
+        """Return whether calls are left for a group's thresholds, and for the answer after it."""
+        return self.movable and self.ledger.left >= thresholds + 4 * self.price
 
     def _replicated(self, scores: Floats64) -> Floats64:
         return np.asarray(self.ledger.ask_each(self._asked(scores)))

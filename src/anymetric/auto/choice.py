@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from anymetric.auto.apart import Apart
 from anymetric.auto.average import (
     Judged,
     agreeing,
@@ -87,9 +89,15 @@ def voters(choice: Choice) -> list[Judged]:
     return [j for j, share in zip(choice.judged, choice.share, strict=True) if share > 0.0]
 
 
-def rejudged(judged: Judged, bench: Bench, jury: DecisionJury) -> Judged:
+def rejudged(
+    judged: Judged, bench: Bench, jury: DecisionJury, apart: Apart | None = None
+) -> Judged:
     """Let a jury of both samples tune and judge a candidate anew."""
     candidate = judged.candidate
+    if apart is not None:
+        member = np.concatenate([apart.valid, apart.train[:: bench.step]])
+        scores = bench.scores(candidate.train, candidate.valid)
+        candidate = apart.moved(candidate, jury.apart(scores, member, len(apart.names)))
     return Judged(candidate, jury.tune(bench.scores(candidate.train, candidate.valid)))
 
 
@@ -144,11 +152,17 @@ def single_best(
     """Return a candidate, that of the lowest cost if none is named; the metric is not asked."""
     k = int(np.argmin([j.tuned.cost if best is None else j.candidate is not best for j in judged]))
     share = np.eye(len(judged))[k]
-    settings = {"candidates": ballot(judged, share), "trust": 0.0}
-    worth = worth_of(problem, judged, share, judged[k].candidate.recipe)
-    rows = row_weights(problem, judged[k].candidate.recipe)
+    chosen = judged[k].candidate
+    settings = {"candidates": ballot(judged, share), "trust": 0.0, **told_apart(chosen)}
+    worth = worth_of(problem, judged, share, chosen.recipe)
+    rows = row_weights(problem, chosen.recipe)
     scorer = summed([(judged[k], 1.0)])
     return Solution(turns[k], status, tuple(turns), ledger.calls, settings, worth, rows, scorer)
+
+
+def told_apart(candidate: Candidate) -> dict[str, Any]:
+    """Return what each group adds to its rows' scores, where groups have their own thresholds."""
+    return {} if candidate.apart is None else {"shifts": dict(candidate.apart)}
 
 
 def measured(judged: list[Judged], verdict: Judgement) -> dict[str, float]:

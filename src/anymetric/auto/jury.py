@@ -28,6 +28,9 @@ MOST_WEIGHTS = 1 << 22
 FEWEST_REPLICATES = 20
 # Thresholds looked at in a sweep with replicates: finer than any replicate can tell apart.
 LEVELS = 256
+# Rounds over the groups, each with a threshold of its own, and by how many errors of the gain
+# moving one must pay.
+ROUNDS, WORTH = 3, 0.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,11 +125,16 @@ class DecisionJury:
             metric, cells.cell, cells.size, weights, np.stack([kept, *(k for _, k in others)])
         )
 
-    def curve(self, scores: Floats64) -> tuple[Floats64, Floats64]:
-        """Return shifts ``(t,)`` and their costs ``(t, 1 + B)``."""
-        n = len(scores)
-        order = np.argsort(-scores, kind="stable")
-        ranked = scores[order]
+    def curve(
+        self, scores: Floats64, moving: NDArray[np.bool_] | None = None
+    ) -> tuple[Floats64, Floats64]:
+        """Return shifts ``(t,)`` and their costs ``(t, 1 + B)``; of some rows, if they are named.
+
+        The others stay as they are.
+        """
+        rows = np.arange(len(scores)) if moving is None else np.flatnonzero(moving)
+        order = rows[np.argsort(-scores[rows], kind="stable")]
+        n, ranked = len(rows), scores[order]
         distinct = np.flatnonzero(ranked[1:] < ranked[:-1]) + 1
         cuts = np.concatenate(([0], distinct, [n]))
         if len(cuts) > LEVELS:
@@ -136,11 +144,13 @@ class DecisionJury:
         bins = np.searchsorted(cuts, np.arange(n), side="right") - 1
         place = bins * self.size + self.cell[order]
         gather = sparse.csr_array(
-            (np.ones(n), (place, order)), shape=((len(cuts) - 1) * self.size, n)
+            (np.ones(n), (place, order)), shape=((len(cuts) - 1) * self.size, len(scores))
         )
         steps = np.asarray(gather @ self.weights).reshape(len(cuts) - 1, self.size, -1)
         flagged = np.zeros((len(cuts), *steps.shape[1:]))
         np.cumsum(steps, axis=0, out=flagged[1:])
+        if moving is not None:
+            flagged += self._flagged((scores > 0.0) & ~moving)
         sums = np.moveaxis(flagged, 1, -1)  # (t, 1 + B, cells)
         costs = self.metric.cost(self.metric.from_sums(sums, self.kept))
         return -0.5 * (above + below), np.asarray(costs)
@@ -155,14 +165,51 @@ class DecisionJury:
 
     def judge(self, scores: Floats64) -> Judgement:
         """Judge the decisions as they are."""
-        flagged = np.flatnonzero(scores > 0.0)
-        place = sparse.csr_array(
-            (np.ones(len(flagged)), (self.cell[flagged], flagged)),
-            shape=(self.size, len(scores)),
-        )
-        sums = np.asarray(place @ self.weights).T
-        costs = self.metric.cost(self.metric.from_sums(sums, self.kept))
+        costs = self.metric.cost(self.metric.from_sums(self._flagged(scores > 0.0).T, self.kept))
         return Judgement(0.0, float(costs[0]), np.asarray(costs[1:]))
+
+    def apart(self, scores: Floats64, member: NDArray[np.intp], count: int) -> Floats64:
+        """Return what each group adds to its rows' scores, beyond the best shift of all rows.
+
+        Group after group is swept while the others stay. One is moved only if that pays beyond
+        what the replicates can tell: a threshold of few rows is mostly noise.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from anymetric.metrics import as_metric
+        >>> rows = Data(np.zeros((4, 1)), np.array([1.0, -1.0, 1.0, -1.0]))
+        >>> jury = DecisionJury.build(as_metric("error"), rows, np.ones((4, 2)))
+        >>> member = np.array([0, 0, 1, 1])
+        >>> jury.apart(np.array([2.0, 1.0, 5.0, 4.0]), member, 2).tolist()
+        [3.0, 0.0]
+        """
+        if not self.moves or count < 2:
+            return np.zeros(count)
+        common = self.tune(scores)
+        shifts, told = np.full(count, common.shift), common.replicates
+        for _ in range(ROUNDS):
+            before = shifts.copy()
+            for group in range(count):
+                moving = member == group
+                if not np.any(moving):
+                    continue
+                levels, costs = self.curve(scores + np.where(moving, 0.0, shifts[member]), moving)
+                best = int(np.argmin(costs[:, 1:].mean(axis=1)))
+                gain = told - costs[best, 1:]
+                if gain.mean() > WORTH * gain.std():
+                    shifts[group], told = levels[best], costs[best, 1:]
+            if np.array_equal(before, shifts):
+                break
+        return shifts - common.shift
+
+    def _flagged(self, rows: NDArray[np.bool_]) -> Floats64:
+        """Return the weight of some rows in each cell, ``(cells, 1 + B)``."""
+        chosen = np.flatnonzero(rows)
+        place = sparse.csr_array(
+            (np.ones(len(chosen)), (self.cell[chosen], chosen)), shape=(self.size, len(rows))
+        )
+        return np.asarray(place @ self.weights)
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,6 +231,10 @@ class CountedJury:
         """Count one look, and judge the scores as they are."""
         self.ledger.count(self.price)
         return self.inner.judge(scores)
+
+    def apart(self, scores: Floats64, member: NDArray[np.intp], count: int) -> Floats64:
+        """Return what each group adds to its rows' scores: part of the look that comes next."""
+        return self.inner.apart(scores, member, count)
 
     def probe(self, scores: Floats64) -> float:
         """Count one look, and return the mean cost over the replicates at the best threshold."""

@@ -138,7 +138,7 @@ class QueryKitchen:
         trained = np.asarray(self.problem.scores(theta), dtype=np.float64)
         recipe = Recipe(blend.name, self.problem.train.weights)
         scorer = LinearScorer(*self._raw(theta), self.plain) if self.beside else None
-        return Served(recipe, theta, trained, scores, scorer, blend, folds)
+        return Served(recipe, theta, trained, scores, scorer, blend=blend, folds=folds)
 
     def _raw(self, theta: Floats64) -> tuple[Floats64, float]:
         """Return weights and offset on features as they are."""

@@ -48,7 +48,8 @@ class AutoLearned(Auto):
         Let linear candidates compete.
     categorical : tuple of int
         Columns of codes, which a linear model must have spread out.
-    replicates, use_validation, pooled, frontier, averaged, domain, discovered, stakes, thresholds
+    replicates, use_validation, pooled, frontier, averaged, domain, discovered, stakes, \
+thresholds, group_thresholds
         As in `Auto`; the others are for linear candidates.
 
     Examples
@@ -102,7 +103,7 @@ class AutoLearned(Auto):
             for learner in self.learners
         }
         jury, domain = self._jury(ledger, rng), self._domain(problem, kitchen)
-        return Room(ledger, kitchen, jury, domain, rng, kitchens, plain)
+        return Room(ledger, kitchen, jury, domain, rng, kitchens, plain, self._apart(kitchen))
 
     def _linear_kitchen(
         self, problem: Problem, plain: Plain | None, rng: np.random.Generator

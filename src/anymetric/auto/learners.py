@@ -9,6 +9,7 @@ from typing import Any, Protocol, cast, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from anymetric.auto.apart import added
 from anymetric.auto.onward import onward
 from anymetric.auto.pool import FOLDS, Candidate, Recipe, dealt, mixed
 from anymetric.data import Data
@@ -113,7 +114,7 @@ class LearnerKitchen:
             kept[out] = 0.0
             model = self._again(candidate, data, kept, rng)
             scores[out] = model.scores(self.train.X[out])
-        return replace(candidate, train=scores)
+        return replace(candidate, train=scores + added(candidate.apart, self.train))
 
     def _again(
         self, candidate: Candidate, data: Data, rows: Floats64, rng: np.random.Generator

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -78,7 +79,8 @@ class Recipe:
 class Candidate:
     """A trained recipe: its parameters or its scorer, and scores on train and on valid.
 
-    The scores of a judging row come from parameters that it did not train.
+    The scores of a judging row come from parameters that it did not train. Where groups have
+    thresholds of their own, `apart` is what each adds to its rows; the scores have it.
 
     Examples
     --------
@@ -92,6 +94,7 @@ class Candidate:
     train: Floats
     valid: Floats64
     scorer: Scorer | None = None
+    apart: Mapping[Any, float] | None = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from anymetric.auto.apart import Apart
 from anymetric.auto.average import Judged
-from anymetric.auto.calling import CallingJury, flagging
+from anymetric.auto.calling import ABOUT, CallingJury, flagging
 from anymetric.auto.choice import Choice, choose, rejudged, voters
 from anymetric.auto.domain import label_weights
 from anymetric.auto.jury import DecisionJury
@@ -25,9 +26,8 @@ Floats64 = NDArray[np.float64]
 LUCK = 2.0
 # The scores by which labels are weighed improve with the choice, and the choice with the weights.
 ROUNDS = 2
-# A metric that must be called sees so many rows of both samples at most, at thresholds that flag
-# these multiples of the share flagged so far.
-DRAWN, ABOUT = 10_000, (0.5, 0.65, 0.8, 0.9, 1.0, 1.1, 1.25, 1.5, 2.0)
+# A metric that must be called sees so many rows of both samples at most.
+DRAWN = 10_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +43,8 @@ class Pooled:
     replicates : int
     averaged : bool
         As in `Auto`.
+    apart : Apart, optional
+        Where groups have thresholds of their own.
     """
 
     problem: Problem
@@ -50,6 +52,7 @@ class Pooled:
     domain: Floats64
     replicates: int = 100
     averaged: bool = True
+    apart: Apart | None = None
 
     def bench(self, mean: Candidate) -> Bench:
         """Return both samples, training rows weighted by how alike they and their labels are."""
@@ -74,7 +77,7 @@ class Pooled:
         again, judged = choice, choice.judged
         for _ in range(ROUNDS):
             both = bench.jury(placed.trust, self.replicates, rng)
-            anew = [rejudged(one, bench, both) for one in judged]
+            anew = [rejudged(one, bench, both, self.apart) for one in judged]
             again = choose(anew, self.problem, self.averaged)
             bench, judged = self.bench(again.mean), voters(again)
         again = again.placed(bench, jury)

@@ -100,7 +100,7 @@ class TreeKitchen:
         # Of the only sample no other scores are honest.
         trained = valid if self.rows.single else model.scores(self.rows.problem.train.X)
         recipe = Recipe(blend.name, self.rows.problem.train.weights, family=self.learner.family)
-        return Served(recipe, np.zeros(0), trained, valid, model, blend)
+        return Served(recipe, np.zeros(0), trained, valid, model, blend=blend)
 
     def _watched(self, weights: Floats64) -> tuple[Growth, int, Floats64]:
         """Train on the training queries; each fold is scored where the others would stop."""

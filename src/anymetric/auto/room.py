@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from anymetric.auto.apart import Apart
 from anymetric.auto.average import Judged
 from anymetric.auto.calling import CallingJury
 from anymetric.auto.jury import CountedJury
@@ -40,6 +41,8 @@ class Room:
         Families without a parameter vector.
     plain : Plain or None
         What makes rows readable to linear models, where others read them as they are.
+    apart : Apart or None
+        Where groups have thresholds of their own.
     judged : list of Judged
         Every candidate so far.
     refused : list of Judged
@@ -54,6 +57,7 @@ class Room:
     rng: np.random.Generator
     kitchens: Mapping[str, LearnerKitchen] = field(default_factory=dict)
     plain: Plain | None = None
+    apart: Apart | None = None
     judged: list[Judged] = field(default_factory=list)
     refused: list[Judged] = field(default_factory=list)
     turns: list[Turn] = field(default_factory=list)
@@ -68,6 +72,8 @@ class Room:
         began = time.perf_counter()
         if isinstance(recipe, Recipe):
             recipe = self.cooked(recipe)
+        if self.apart is not None and isinstance(self.jury, CountedJury):
+            recipe = self.apart.tuned(recipe, self.jury)
         judged = Judged(recipe, self.jury.tune(recipe.valid))
         turn = judged.turn(self.problem, len(self.turns), self.ledger.calls, began)
         self.judged.append(judged)

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.cluster import KMeans
 
-from anymetric.baselines._grouped import members
 from anymetric.data import Matrix
+from anymetric.estimators._columns import members
 
 Floats = NDArray[np.float64]
 
@@ -63,7 +63,8 @@ class Basis:
         n = int(X.shape[0])
         first = np.ones((n, 1))
         if self.groups is not None:
-            first = np.eye(len(self.groups))[members(groups, self.groups, n, "FWEG")]
+            place = members(groups, self.groups, n, "FWEG")  # type: ignore[no-untyped-call]
+            first = np.eye(len(self.groups))[place]
         if self.clusters is None:
             return first
         cluster = self.clusters.predict(scaled(X, self.scale))

@@ -12,7 +12,6 @@ from sklearn.utils import check_random_state
 from anymetric.baselines._base import COUNT, COUNT_OR_NONE, POSITIVE, BaselineClassifier
 from anymetric.baselines._elicitation import confusion, elicited, expected_costs, probes
 from anymetric.baselines._fits import logistic
-from anymetric.baselines._grouped import GroupedClassifier
 from anymetric.baselines._mixture import Basis, Mixture
 from anymetric.baselines._trials import Trials
 from anymetric.data import Data
@@ -22,7 +21,7 @@ from anymetric.solution import Solution, Status
 Floats = NDArray[np.float64]
 
 
-class FWEG(GroupedClassifier):
+class FWEG(BaselineClassifier):
     """Post-shift a class-probability model again and again by example weights that it elicits.
 
     A row's weight for class i is ``W_i(x) = sum_l alpha_i^l phi^l(x)``, with indicators ``phi`` of
@@ -149,7 +148,7 @@ max_metric_calls, random_state
         self.basis_ = self.settings_.pop("basis", Basis())
         self.mixture_ = self.settings_.pop("mixture", Mixture.start(1))
 
-    def _grouped_scores(self, X: Any, groups: Any) -> Floats:
+    def _told_scores(self, X: Any, groups: Any) -> Floats:
         p = expit(self._scores(X))  # type: ignore[no-untyped-call]
         X = self._checked(X)  # type: ignore[no-untyped-call]
         return np.asarray(self.mixture_.votes(p, self.basis_.of(X, groups)) - 0.5)

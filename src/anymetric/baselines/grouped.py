@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anymetric.baselines._base import COUNT_OR_NONE
-from anymetric.baselines._grouped import GroupedClassifier, members
 from anymetric.baselines._shifts import climbed
 from anymetric.baselines._trials import Trials
 from anymetric.baselines.logistic import LogisticBaseline, PostShift
@@ -20,7 +19,7 @@ from anymetric.solution import Solution, Status
 Floats = NDArray[np.float64]
 
 
-class GroupPostShift(GroupedClassifier, PostShift):
+class GroupPostShift(PostShift):
     """Logistic regression, then for each group the threshold that is best on validation rows.
 
     C is chosen with a common threshold. Then group after group is swept exactly while the others
@@ -105,8 +104,3 @@ max_metric_calls, random_state
         apart = solution.settings.get("shifts", {})
         known = np.unique(problem.train.side["groups"]).tolist()
         self.shifts_ = {name: apart.get(name, 0.0) for name in known}
-
-    def _grouped_scores(self, X: Any, groups: Any) -> Floats:
-        scores = self._scores(X)  # type: ignore[no-untyped-call]
-        member = members(groups, list(self.shifts_), len(scores), "GroupPostShift")
-        return np.asarray(scores + np.array(list(self.shifts_.values()))[member])

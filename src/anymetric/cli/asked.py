@@ -246,6 +246,24 @@ def ranks(metric: Metric) -> bool:
     return not called and not metric.decides
 
 
+def check_thresholds(metric: Metric, target: Target, groups: bool) -> None:
+    """Refuse a threshold for each group where there are no groups, or no thresholds.
+
+    Examples
+    --------
+    >>> check_thresholds(as_metric("f1"), Target(("no", "yes")), False)
+    Traceback (most recent call last):
+    anymetric.cli.faults.UserError: --group-thresholds needs groups: say --group COLUMN.
+    """
+    if not groups:
+        raise UserError("--group-thresholds needs groups: say --group COLUMN.")
+    if target.labels is None or target.many or not metric.decides:
+        raise UserError(
+            "--group-thresholds is for metrics of decisions between two labels; "
+            f"{metric.name!r} with this target has no threshold."
+        )
+
+
 def check_columns(metric: Metric, groups: bool, side: Collection[str]) -> None:
     """Refuse a metric that needs a column which was not named.
 

@@ -53,6 +53,7 @@ class Compare:
     greater: bool | None = None
     method: str = "auto"
     model: str = "linear"
+    group_thresholds: bool = False
     budget: int | None = None
     folds: int = 5
     repeats: int | None = None
@@ -98,6 +99,7 @@ class Compare:
             greater=self.greater,
             method=self.method,
             model=self.model,
+            group_thresholds=self.group_thresholds,
             budget=self.budget,
             holdout=False,
             seed=self.seed,

@@ -88,6 +88,7 @@ class Setting:
     budget: int | None = None
     seed: int = 0
     model: str = "linear"
+    group_thresholds: bool = False
 
     @property
     def called(self) -> bool:
@@ -104,6 +105,7 @@ def fit_ours(setting: Setting, train: Rows, valid: Rows | None, course: Course, 
         method=Watched(_method(setting, kind), course, tell),
         max_metric_calls=setting.budget,
         random_state=setting.seed,
+        **apart(setting),
     )
     try:
         fitted(model, train, valid, setting.target)
@@ -114,7 +116,7 @@ def fit_ours(setting: Setting, train: Rows, valid: Rows | None, course: Course, 
 
 def _method(setting: Setting, kind: Any) -> Any:
     """Return the part that trains; which one it is depends on how many classes there are."""
-    inner = kind(setting.metric, model=setting.model, method=setting.method)
+    inner = kind(setting.metric, model=setting.model, method=setting.method, **apart(setting))
     if setting.target.many:
         inner._classes = setting.target.known
     try:
@@ -123,6 +125,14 @@ def _method(setting: Setting, kind: Any) -> Any:
         asked = f"--method {setting.method} with --model {setting.model}"
         told = str(error).replace("method='auto'", "--method auto")
         raise UserError(f"{asked}: {told}") from error
+    except ValueError as error:
+        message = f"--group-thresholds needs --method auto; got {setting.method}."
+        raise UserError(message) from error
+
+
+def apart(setting: Setting) -> dict[str, bool]:
+    """Return the setting of classifiers whose groups have thresholds of their own."""
+    return {"group_thresholds": True} if setting.group_thresholds else {}
 
 
 def fitted(model: Any, train: Rows, valid: Rows | None, target: Target) -> float:

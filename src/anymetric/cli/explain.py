@@ -28,6 +28,12 @@ def explain(model_path: Path, top: int, voice: Voice) -> dict[str, Any]:
         [[slice_label(model, name), f"{share:.1%}"] for name, share in weights.items()],
         "What each slice of the rows was worth",
     )
+    if shifts := getattr(estimator, "shifts_", {}):
+        voice.table(
+            ["group", "adds to the score"],
+            [[name, f"{shift:+.4f}"] for name, shift in shifts.items()],
+            "Groups have thresholds of their own",
+        )
     if not hasattr(estimator, "coef_"):
         return explain_trees(model, voice)
     if model.target.many:
@@ -88,6 +94,7 @@ def described(model: TableModel) -> dict[str, Any]:
         "metric": model.metric,
         "target": {"column": model.roles.target, "labels": model.target.labels},
         "slices": {slice_label(model, name): share for name, share in weights.items()},
+        **({"shifts": shifts} if (shifts := getattr(model.estimator, "shifts_", {})) else {}),
     }
 
 

@@ -11,7 +11,14 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from anymetric.cli.asked import check_columns, find_metric, for_target, ranks, task_of
+from anymetric.cli.asked import (
+    check_columns,
+    check_thresholds,
+    find_metric,
+    for_target,
+    ranks,
+    task_of,
+)
 from anymetric.cli.contenders import OURS, Rows, Setting, allowance, fit_ours, fitted, heard, rivals
 from anymetric.cli.faults import Stopped, UserError, need
 from anymetric.cli.models import TableModel, dump_model
@@ -47,6 +54,7 @@ class Fit:
     greater: bool | None = None
     method: str = "auto"
     model: str = "linear"
+    group_thresholds: bool = False
     budget: int | None = None
     holdout: bool = True
     out: Path | None = None
@@ -137,14 +145,16 @@ class Fit:
             f"{sample.name}: {len(sample):,} rows, {len(features)} columns to learn from. "
             f"{target.sentence}"
         )
-        setting = Setting(means, target, self.method, self.budget, self.seed, self.model)
-        return setting, division
+        asked = self.method, self.budget, self.seed, self.model, self.group_thresholds
+        return Setting(means, target, *asked), division
 
     def _means(self, metric: Metric, target: Target, name: str, voice: Voice) -> Metric:
         """Return what the metric means for the target, and has all its columns for."""
         column = f"Column {self.roles.target!r} of {name}"
         means = for_target(metric, target, ":" not in self.metric, column)
         check_columns(means, bool(self.roles.groups), self.roles.side)
+        if self.group_thresholds:
+            check_thresholds(means, target, bool(self.roles.groups))
         if target.many and self.roles.groups and isinstance(metric, MacroByGroup):
             said = f"of many classes, {metric.name} is the mean over classes, not groups"
             voice.note(f"Note: {said}.")
@@ -186,6 +196,7 @@ class Fit:
         asked |= {"valid": self.valid, "test": self.test, "positive": self.positive}
         asked |= {"method": self.method, "budget": self.budget, "seed": self.seed}
         asked["model"] = "" if self.model == "linear" else self.model
+        asked["group thresholds"] = "yes" if self.group_thresholds else ""
         asked["command"] = self.command
         joined = {k: ", ".join(v) if isinstance(v, tuple) else v for k, v in asked.items()}
         return {
@@ -321,7 +332,7 @@ def train_rivals(
 
 def scores(model: TableModel, division: Division, test: Rows) -> Any:
     """Return the rows of the table with score and prediction, and their number in the file."""
-    found = model.of_matrix(test.X)
+    found = model.of_matrix(test.X, test.groups)
     columns: dict[str, Any] = {"row": division.test.rows + 1, "target": division.test.y}
     if test.groups is not None:
         columns["group"] = test.groups

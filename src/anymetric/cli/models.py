@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from anymetric import __version__
 from anymetric.cli.asked import find_metric, for_target
 from anymetric.cli.faults import UserError, first_line, need
-from anymetric.cli.roles import Roles, require
+from anymetric.cli.roles import Roles, crossed, require
 from anymetric.cli.targets import Target
 from anymetric.cli.vectors import feature_names, vectors
 from anymetric.metrics import Metric
@@ -44,6 +44,7 @@ KEPT = (
     "coef_",
     "intercept_",
     "model_",
+    "shifts_",
     "n_features_in_",
     "_classes",
     "weights_",
@@ -92,16 +93,21 @@ class TableModel:
 
     def scores(self, table: Any, name: str = "The table") -> NDArray[np.float64]:
         """Return each row's score, positive for the positive label; or one a class; or a number."""
-        return self.of_matrix(self.matrix(table, name))
+        X = self.matrix(table, name)
+        if not hasattr(self.estimator, "shifts_"):
+            return self.of_matrix(X)
+        for column in self.roles.groups:
+            require(column, list(table.columns), name, "groups have thresholds of their own")
+        return self.of_matrix(X, crossed(table, self.roles.groups, name))
 
-    def of_matrix(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the scores of rows that are numbers already."""
-        if hasattr(self.estimator, "model_"):
-            return np.asarray(self.estimator.model_.scores(X))
-        if self.target.many:
-            return np.asarray(X @ self.estimator.coef_.T + self.estimator.intercept_)
-        weights, offset = np.ravel(self.estimator.coef_), np.ravel(self.estimator.intercept_)[0]
-        return np.asarray(X @ weights + offset)
+    def of_matrix(
+        self, X: NDArray[np.float64], groups: NDArray[Any] | None = None
+    ) -> NDArray[np.float64]:
+        """Return the scores of rows that are numbers already; groups may have their own shifts."""
+        try:
+            return np.asarray(self.estimator._told_scores(X, groups))
+        except ValueError as error:
+            raise UserError(str(error)) from error
 
     def predict(self, table: Any, name: str = "The table") -> NDArray[Any]:
         """Return each row's label in the user's own words, or its number."""

@@ -155,6 +155,15 @@ Families = Annotated[
         rich_help_panel=TRAINING,
     ),
 ]
+GroupThresholds = Annotated[
+    bool,
+    typer.Option(
+        "--group-thresholds",
+        help="A threshold for each group, where that pays beyond noise; new rows must then have "
+        "the group column.",
+        rich_help_panel=TRAINING,
+    ),
+]
 Budget = Annotated[
     int | None,
     typer.Option(

@@ -99,6 +99,34 @@ def differs_from_itself(value):
         return True
 
 
+def members(groups, known, n, asked_by):
+    """Return the place of each row's group among the known ones.
+
+    Examples
+    --------
+    >>> members(["b", "a"], ["a", "b"], 2, "GroupPostShift").tolist()
+    [1, 0]
+    >>> members(None, ["a", "b"], 2, "GroupPostShift")
+    Traceback (most recent call last):
+    ...
+    ValueError: GroupPostShift was fitted with groups and needs them here too: give groups=, each
+    one of ['a', 'b'].
+    """
+    if groups is None:
+        raise ValueError(
+            f"{asked_by} was fitted with groups and needs them here too: give groups=, each one "
+            f"of {list(known)}."
+        )
+    column = checked(groups, "groups", n)
+    new = sorted(set(np.unique(column).tolist()) - set(known))
+    if new:
+        raise ValueError(
+            f"{asked_by} knows the groups {list(known)}; got {new}: it has no way to score them."
+        )
+    places = {name: place for place, name in enumerate(known)}
+    return np.array([places[name] for name in column.tolist()], dtype=np.intp)
+
+
 def check_known(train, valid):
     """Refuse a group or source in the validation columns that training never saw."""
     for name in ("groups", "source"):

@@ -12,7 +12,6 @@ from sklearn.utils.multiclass import type_of_target
 from anymetric.auto import Auto
 from anymetric.diagnosis import diagnose
 from anymetric.estimators._families import families, with_categories
-from anymetric.estimators._rows import as_matrix
 from anymetric.many import AutoMany, starts
 from anymetric.many.around import around
 from anymetric.many.pool import Table
@@ -178,11 +177,11 @@ class ManyClasses:
             return super()._fitted()
         return np.column_stack([self.coef_, self.intercept_]).ravel()
 
-    def _diagnose_scores(self, problem, X):
+    def _diagnose_scores(self, problem, scores):
         if self._classes is None:
-            return super()._diagnose_scores(problem, X)
+            return super()._diagnose_scores(problem, scores)
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
-        near, theta = around(problem, self.model_.scores(as_matrix(X)))
+        near, theta = around(problem, scores)
         return diagnose(near, theta, self.settings_, rng)
 
     def _unpack_model(self, problem, solution):

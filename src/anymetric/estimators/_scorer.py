@@ -148,6 +148,9 @@ def scores_of(estimator, X, many=None, groups=None, decides=False):
     if is_regressor(estimator):
         return np.asarray(estimator.predict(X), dtype=np.float64)
     told = decides and is_classifier(estimator)
+    if hasattr(estimator, "steps") and hasattr(estimator[-1], "shifts_"):
+        # A pipeline takes no groups for its last step.
+        estimator, X = estimator[-1], estimator[:-1].transform(X) if len(estimator) > 1 else X
     if hasattr(estimator, "decision_function") and not told:
         return np.asarray(asked(estimator.decision_function, X, groups), dtype=np.float64)
     if hasattr(estimator, "predict_proba") and not told:

@@ -21,7 +21,7 @@ from anymetric.auto.pool import LINEAR
 from anymetric.data import Data
 from anymetric.descent import Descent
 from anymetric.diagnosis import around_scores, diagnose
-from anymetric.estimators._columns import side_columns
+from anymetric.estimators._columns import members, side_columns
 from anymetric.estimators._families import descent_over, families, over_learners, reads_gaps
 from anymetric.estimators._learned import (
     learned_weights,
@@ -329,6 +329,9 @@ class MetricEstimator(ShowsRun, TakesRows, CallbackSupportMixin, BaseEstimator):
         self.weights_ = solution.worth or learned_weights(problem, solution.best)
         self.row_shares_ = row_shares(problem, self.weights_)
         self.settings_ = solution.settings
+        self.__dict__.pop("shifts_", None)
+        if "shifts" in solution.settings:
+            self.shifts_ = solution.settings["shifts"]
         self.n_metric_calls_ = solution.calls
         self._unpack_rows(problem, solution)
         own = not (isinstance(self.surrogates, str) and self.surrogates == "auto")
@@ -390,6 +393,14 @@ class MetricEstimator(ShowsRun, TakesRows, CallbackSupportMixin, BaseEstimator):
         product = self._checked(X) @ self.coef_.ravel() + np.ravel(self.intercept_)[0]
         return np.asarray(product, dtype=np.float64)
 
+    def _told_scores(self, X, groups):
+        """Return the scores of rows; groups may have thresholds of their own."""
+        scores = self._scores(X)
+        if not hasattr(self, "shifts_"):
+            return scores
+        member = members(groups, list(self.shifts_), len(scores), type(self).__name__)
+        return scores + np.array(list(self.shifts_.values()))[member]
+
     def score(self, X, y, sample_weight=None, *, groups=None, side=None) -> float:
         """Return the metric itself, in its own direction.
 
@@ -404,7 +415,7 @@ class MetricEstimator(ShowsRun, TakesRows, CallbackSupportMixin, BaseEstimator):
         -------
         float
         """
-        scores = self._scores(X)
+        scores = self._told_scores(X, groups)
         warn_if_maximised(self.metric_)
         check_consistent_length(X, y)
         y, scores, weights, columns, X = weighed(
@@ -434,20 +445,22 @@ class MetricEstimator(ShowsRun, TakesRows, CallbackSupportMixin, BaseEstimator):
         Diagnosis
             Print it.
         """
+        known = hasattr(self, "model_") or hasattr(self, "shifts_")
+        scores = self._told_scores(X, groups) if known else None
         X = self._checked(X)
         y = self._encode_valid(as_target(y))
         columns = side_columns(X, side, groups=groups)
         data = Data(as_matrix(X), y, checked_weights(sample_weight, X), columns)
         problem = self._problem(self.metric_, data, data)
-        if hasattr(self, "model_"):
-            return self._diagnose_scores(problem, X)
+        if scores is not None:
+            return self._diagnose_scores(problem, scores)
         theta = self._fitted()
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
         return diagnose(problem, self._parameters(problem, theta), self.settings_, rng)
 
-    def _diagnose_scores(self, problem, X):
-        """Probe around the scores of a model that has no parameters."""
-        scores = unit_of(problem.metric).small_scores(self.model_.scores(as_matrix(X)))
+    def _diagnose_scores(self, problem, scores):
+        """Probe around the scores of a model that has more to it than parameters."""
+        scores = unit_of(problem.metric).small_scores(scores)
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
         return diagnose(*around_scores(problem, scores), self.settings_, rng)
 

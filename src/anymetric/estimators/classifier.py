@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
 from sklearn.base import ClassifierMixin
 
+from anymetric.auto import Auto
 from anymetric.estimators._many import ManyClasses
 from anymetric.estimators._shell import MetricEstimator
 from anymetric.estimators._two import TwoClasses
@@ -36,6 +38,9 @@ class MetricClassifier(ManyClasses, TwoClasses, ClassifierMixin, MetricEstimator
     slices : str or list of str, optional
         Columns of `side` by which the rows are sliced too, with ``surrogates="auto"``: what such
         a slice is worth is learned like that of a group.
+    group_thresholds : bool, default=False
+        Whether each group has a threshold of its own, where that pays beyond noise; for two classes
+        and ``method="auto"``. `predict`, `decision_function` and `score` then need ``groups``.
     method : "auto", "descent", "paper" or a part with a `run` method, default="auto"
         ``auto``: see `Auto`. ``descent``: Algorithm 1 with probes in the subspace that matters and
         second-order projections, or with boosting rounds for trees. ``paper``: Algorithm 1 with
@@ -76,6 +81,9 @@ class MetricClassifier(ManyClasses, TwoClasses, ClassifierMixin, MetricEstimator
     weights_ : dict
         What each surrogate counted for in the loss that gave this model, summing to one. If a
         starting model was best: in the loss that it is nearest to minimising.
+    shifts_ : dict
+        What each group adds to its rows' scores, with ``group_thresholds=True`` only. A group that
+        the judging rows lack adds nothing, unless training rows help to place the thresholds.
     surrogates_ : tuple of str
         The names of a profile's entries.
     row_shares_ : dict
@@ -128,6 +136,7 @@ class MetricClassifier(ManyClasses, TwoClasses, ClassifierMixin, MetricEstimator
     _parameter_constraints: ClassVar[dict] = {
         **MetricEstimator._parameter_constraints,
         "slices": [str, list, tuple, None],
+        "group_thresholds": ["boolean"],
     }
 
     def __init__(
@@ -137,6 +146,7 @@ class MetricClassifier(ManyClasses, TwoClasses, ClassifierMixin, MetricEstimator
         model="linear",
         surrogates="auto",
         slices=None,
+        group_thresholds=False,
         method="auto",
         greater_is_better=None,
         starts=0,
@@ -150,6 +160,7 @@ class MetricClassifier(ManyClasses, TwoClasses, ClassifierMixin, MetricEstimator
         random_state=None,
     ) -> None:
         self.slices = slices
+        self.group_thresholds = group_thresholds
         super().__init__(
             metric,
             model=model,
@@ -167,31 +178,69 @@ class MetricClassifier(ManyClasses, TwoClasses, ClassifierMixin, MetricEstimator
             random_state=random_state,
         )
 
-    def decision_function(self, X) -> np.ndarray:
+    def decision_function(self, X, *, groups=None) -> np.ndarray:
         """Return the scores: positive for ``classes_[1]``; of many classes or labels, one for each.
 
         Parameters
         ----------
         X : array-like of shape (n, d)
+        groups : array-like of shape (n,), optional
+            Read only where groups have thresholds of their own.
 
         Returns
         -------
         array of shape (n,) or (n, C)
         """
-        return self._scores(X)
+        return self._told_scores(X, groups)
 
-    def predict(self, X) -> np.ndarray:
+    def predict(self, X, *, groups=None) -> np.ndarray:
         """Return the predicted labels.
 
         Parameters
         ----------
         X : array-like of shape (n, d)
+        groups : array-like of shape (n,), optional
+            Read only where groups have thresholds of their own.
 
         Returns
         -------
         array of shape (n,); of labels, a table (n, C) of zeros and ones
         """
-        return self._decided(self.decision_function(X))
+        return self._decided(self.decision_function(X, groups=groups))
+
+    def _problem(self, metric, train, valid):
+        if getattr(self, "group_thresholds", False):
+            self._check_thresholds(metric, train, valid)
+        return super()._problem(metric, train, valid)
+
+    def _check_thresholds(self, metric, train, valid):
+        """Refuse a threshold for each group where there can be none."""
+        asked = "group_thresholds=True places a threshold for each group"
+        if not metric.decides:
+            raise ValueError(f"{asked}; the metric {metric.name!r} reads scores, which have none.")
+        if not self.fit_intercept:
+            raise ValueError(f"{asked}, and fit_intercept=False fixes it at zero: leave one out.")
+        for data, name in ((train, "groups"), (valid, "groups_val")):
+            if "groups" not in data.side:
+                raise ValueError(f"{asked}: give {name}= too.")
+
+    def _method(self):
+        method = super()._method()
+        if not getattr(self, "group_thresholds", False):
+            return method
+        if self._classes is not None:
+            raise ValueError(
+                "group_thresholds=True places a threshold for each group, between two classes; y "
+                f"has {len(self._classes)}."
+            )
+        if getattr(getattr(method, "inner", method), "group_thresholds", False):
+            return method
+        if isinstance(method, Auto):
+            return replace(method, group_thresholds=True)
+        raise ValueError(
+            f"group_thresholds=True needs method='auto' or an Auto(...); got {self.method!r}. "
+            "anymetric.baselines.GroupPostShift moves thresholds after training."
+        )
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

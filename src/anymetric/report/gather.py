@@ -103,12 +103,18 @@ def gather(
         worth=worth_of(final, sample, calls),
         confusion=confusion_of(sample) if decides else [],
         classes=classes_of(sample),
-        groups=groups_of(sample, decides, calls.get("groups", "groups"), rng),
+        groups=groups_of(sample, decides, calls.get("groups", "groups"), rng) | apart(final),
         curves=curves_of(sample, decides),
         diagnosis=relabelled(diagnosis, label),
         coefficients=coefficients_of(estimator, sample, feature_names),
         made=made_by(final, int(np.isfinite(replicates[:, 0]).sum()), random_state),
     )
+
+
+def apart(final: Any) -> dict[str, Any]:
+    """Return what each group adds to its rows' scores, if groups have their own thresholds."""
+    shifts = getattr(final, "shifts_", None)
+    return {} if shifts is None else {"shifts": {str(name): v for name, v in shifts.items()}}
 
 
 def named(estimator: Any, baselines: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:

@@ -157,6 +157,10 @@ def bars(run: Run) -> str:
     )
 
 
+# So many thresholds of groups are told in a sentence.
+MOST = 12
+
+
 def groups(run: Run) -> Markup:
     """Return the metric and the rates by group."""
     if not run.groups.get("rows"):
@@ -180,6 +184,10 @@ def groups(run: Run) -> Markup:
     left = run.groups.get("left_out", 0)
     lead = f"{count} groups" if count > 1 else "One group"
     lead += f"; {left} smaller ones are left out." if left else "."
+    if shifts := run.groups.get("shifts"):
+        told = ", ".join(f"{group} {shift:+.3g}" for group, shift in list(shifts.items())[:MOST])
+        lead += f" Each has a threshold of its own; to the score is added: {told}"
+        lead += ", ..." if len(shifts) > MOST else "."
     column = run.groups.get("column") or "groups"
     return section(
         "groups",

@@ -37,6 +37,7 @@ def fit(
     greater: o.Greater = None,
     method: o.Training = o.Method.AUTO,
     model: o.Families = o.Family.LINEAR,
+    group_thresholds: o.GroupThresholds = False,
     budget: o.Budget = None,
     holdout: Annotated[
         bool,
@@ -84,6 +85,7 @@ def fit(
         greater=greater,
         method=method.value,
         model=model.value,
+        group_thresholds=group_thresholds,
         budget=budget,
         holdout=holdout,
         out=out,
@@ -111,6 +113,7 @@ def compare(
     greater: o.Greater = None,
     method: o.Training = o.Method.AUTO,
     model: o.Families = o.Family.LINEAR,
+    group_thresholds: o.GroupThresholds = False,
     budget: o.Budget = None,
     folds: Annotated[
         int,
@@ -157,6 +160,7 @@ def compare(
         greater=greater,
         method=method.value,
         model=model.value,
+        group_thresholds=group_thresholds,
         budget=budget,
         folds=folds,
         repeats=repeats,
