@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_breast_cancer, make_regression
-from sklearn.metrics import accuracy_score, make_scorer
+from sklearn.datasets import load_breast_cancer, make_classification, make_regression
+from sklearn.metrics import accuracy_score, f1_score, make_scorer
 
 from anymetric import MetricClassifier, MetricRanker, MetricRegressor, per_class
 from anymetric.data import Data
@@ -131,3 +131,32 @@ def test_a_descent_is_diagnosed_without_replicates():
     found = model.set_params(random_state=0).fit(X, y).diagnose(X, y)
     assert np.isnan(found.gain)
     assert found.verdict in (Verdict.COMPARE, Verdict.MORE_SURROGATES)
+
+
+def test_what_looks_better_by_choosing_alone_is_no_gain():
+    """Nor is a loss to a plain model whose threshold was chosen on the same rows."""
+    for gain in (0.03, -0.03):
+        assert decide(gain, 0.01, estimate(), 0.3, optimism=0.02) not in (Verdict.GO, Verdict.WORSE)
+    assert decide(0.05, 0.01, estimate(), 0.3, optimism=0.02) is Verdict.GO
+    assert decide(-0.05, 0.01, estimate(), 0.3, optimism=0.02) is Verdict.WORSE
+    assert decide(0.03, 0.01, estimate(), 0.3, optimism=float("nan")) is Verdict.GO
+
+
+def test_a_handful_of_replicates_tells_no_gain():
+    X, y = make_classification(400, 5, weights=[0.8], random_state=0)
+
+    def f1(y_true, y_pred):
+        return f1_score(y_true, y_pred)
+
+    clf = MetricClassifier(f1, greater_is_better=True, max_metric_calls=50, random_state=0)
+    clf.fit(X, y)
+    assert "gain" not in clf.settings_
+    assert clf.diagnose(X, y).verdict is Verdict.COMPARE
+
+
+def test_sources_can_be_told_to_the_diagnosis():
+    X, y = make_classification(400, 5, weights=[0.7], random_state=0)
+    source = np.where(np.arange(400) % 2, "a", "b")
+    clf = MetricClassifier("f1", random_state=0).fit(X, y, source=source)
+    slopes = clf.diagnose(X, y, source=source).slopes
+    assert any("source=a" in name for name in slopes)

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import sparse
 from sklearn.base import clone
 
 from anymetric.descent import Descent
@@ -286,3 +287,17 @@ def test_weights_of_validation_rows_count(estimator, method):
     if method == QUICK:
         twice = np.repeat(np.arange(N), weights.astype(int))
         assert fitted.validation_score_ == pytest.approx(fitted.score(X[twice], Y[twice]))
+
+
+def test_entries_given_twice_are_their_sum(rng):
+    dense = rng.normal(size=(200, 4))
+    y = dense[:, 0] + 0.3 * rng.normal(size=200) > 0.5
+    rows, columns = np.indices(dense.shape)
+    half = [np.tile(one.ravel(), 2) for one in (0.5 * dense, rows, columns)]
+    order = np.argsort(half[1], kind="stable")
+    indptr = np.arange(201) * 8
+    twice = sparse.csr_matrix((half[0][order], half[2][order], indptr), shape=dense.shape)
+    assert twice.nnz == 2 * dense.size
+    one, two = (MetricClassifier("f1", random_state=0).fit(X, y) for X in (dense, twice))
+    np.testing.assert_allclose(one.coef_, two.coef_, rtol=1e-6)
+    assert twice.nnz == 2 * dense.size

@@ -420,7 +420,8 @@ def test_levels_are_even_places_and_those_after_the_class(seed):
     wanted = places
     if len(places) > LEVELS:
         after = sorted({min(p for p in places if p > k) for k in np.flatnonzero(own)})
-        wanted = sorted({*evenly(places), *evenly(after)})
+        even = evenly(places) if after else evenly(places, LEVELS)
+        wanted = sorted({*even, *evenly(after)})
     np.testing.assert_array_equal(levels(ranked, own)[0], wanted)
 
 

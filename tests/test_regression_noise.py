@@ -1,6 +1,7 @@
 """Regression under noise: the metric on clean rows says how much outliers may count."""
 
 import sys
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,7 @@ from sklearn.model_selection import cross_val_predict, train_test_split
 
 from anymetric import MetricRegressor, as_metric
 from anymetric.data import Data
+from anymetric.errors import MetricWarning
 from anymetric.estimators._units import Unit
 from anymetric.estimators.regressor import POWERS
 from anymetric.models import Linear
@@ -216,3 +218,14 @@ def test_targets_of_both_signs_have_no_shares():
     X = rng.normal(size=(200, 3))
     model = MetricRegressor("mean_absolute_error", random_state=0).fit(X, X[:, 0])
     assert not any("relative" in one["name"] for one in model.settings_["candidates"])
+
+
+def test_surrogates_that_the_default_does_not_read_are_spoken_of():
+    X, y = make_regression(200, 4, noise=1.0, random_state=0)
+    given = MetricRegressor("median_absolute_error", surrogates="squared", random_state=0)
+    with pytest.warns(MetricWarning, match="losses of its own"):
+        given.fit(X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        MetricRegressor("median_absolute_error", random_state=0).fit(X, y)
+        given.set_params(method="descent").fit(X, y)

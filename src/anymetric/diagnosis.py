@@ -236,6 +236,7 @@ def diagnose(
             noted["gain_error"],
             estimate,
             here.cost,
+            optimism=noted["optimism"],
             thresholds=problem.metric.decides and problem.labels is not None,
             many=isinstance(problem.labels, Classes),
         ),
@@ -250,6 +251,7 @@ def decide(
     estimate: Estimate,
     cost: float,
     *,
+    optimism: float = 0.0,
     thresholds: bool = True,
     many: bool = False,
 ) -> Verdict:
@@ -267,6 +269,9 @@ def decide(
         How the surrogates explain the metric near the model.
     cost : float
         Of the model: a gain is measured against it.
+    optimism : float
+        How much better the best of several looks than it is: a clear gain or loss exceeds that too,
+        for the plain model's threshold was chosen on the same rows.
     thresholds : bool
     many : bool
         Whether there are more than two classes, each with an offset instead of a threshold.
@@ -278,7 +283,7 @@ def decide(
     >>> [decide(gain, 0.01, clear, cost=0.5).name for gain in (0.05, 0.015, 0.0, -0.05)]
     ['GO', 'MORE_ROWS', 'POST_SHIFT', 'WORSE']
     """
-    if abs(gain) > 2.0 * gain_error:
+    if abs(gain) > 2.0 * gain_error + np.nan_to_num(optimism):
         return Verdict.GO if gain > 0.0 else Verdict.WORSE
     if estimate.flat:
         return Verdict.SAME

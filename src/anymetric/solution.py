@@ -136,6 +136,9 @@ class Solution:
         The learned weight of every training row, where the method has one, summing to one.
     scorer : Scorer or None
         The model itself, where it is more than the best turn's parameters.
+    judges : array or None
+        The same for the judging rows, where they trained too, in the unit of `rows`; summing to
+        one where no other row trained.
 
     Examples
     --------
@@ -154,6 +157,7 @@ class Solution:
     worth: dict[str, float] | None = None
     rows: NDArray[np.float64] | None = field(default=None, repr=False)
     scorer: Scorer | None = field(default=None, repr=False)
+    judges: NDArray[np.float64] | None = field(default=None, repr=False)
 
     @property
     def theta(self) -> NDArray[np.float64]:

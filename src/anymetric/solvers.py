@@ -93,11 +93,28 @@ def minimise(
     >>> minimise(loss).round(9).tolist()
     [2.0, 0.0]
     """
-    size = objective.model.size(objective.data.X)
-    theta = np.zeros(size) if theta is None else theta
-    if isinstance(objective.model, Linear) and objective.loss.smooth and size <= NEWTON_PARAMETERS:
+    theta = np.zeros(objective.model.size(objective.data.X)) if theta is None else theta
+    if second_order(objective):
         return newton(objective, theta, iterations, tolerance)
     return descended(objective, theta, iterations)
+
+
+def second_order(objective: WeightedLoss) -> bool:
+    """Return whether the Hessian is there, and small enough to be worth its price.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from anymetric.losses import as_loss
+    >>> tables = (np.zeros((2, 10)), np.zeros((2, 1000)))
+    >>> data = [Data(X, np.array([1.0, -1.0])) for X in tables]
+    >>> loss = as_loss("logistic")
+    >>> [second_order(WeightedLoss(Linear(), one, loss, np.ones(2), 0.1)) for one in data]
+    [True, False]
+    """
+    size = objective.model.size(objective.data.X)
+    linear = isinstance(objective.model, Linear)
+    return linear and objective.loss.smooth and size <= NEWTON_PARAMETERS
 
 
 def descended(

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anymetric.auto.apart import Apart
-from anymetric.auto.average import Judged, probe, row_weights
+from anymetric.auto.average import Judged, judge_weights, probe, row_weights
 from anymetric.auto.calling import CallingJury
 from anymetric.auto.choice import (
     CALLS,
@@ -27,6 +27,7 @@ from anymetric.auto.choice import (
     lying_below,
     measured,
     single_best,
+    still_flagging,
     told_apart,
     worth_of,
 )
@@ -43,6 +44,7 @@ from anymetric.auto.recipes import (
     held_back,
     regressor_recipes,
     relative_recipes,
+    sliced_by,
     source_recipes,
     stake_recipes,
     tilted_recipes,
@@ -166,7 +168,7 @@ class Auto:
         if not room.judged:
             most = room.ledger.max_calls
             raise ValueError(f"max_metric_calls must allow one candidate; got {most}.")
-        if flat(room.judged) and not room.jury.varied:
+        if flat(room.judged) and not room.jury.varies(room.judged[0].candidate.valid):
             return self._single(room, Status.FLAT)
         running = room.running()
         if room.ledger.left < room.jury.price or not running:
@@ -250,7 +252,7 @@ class Auto:
             lambda: mean_cost(room.judged[-1]),
             problem.metric.decides,
         )
-        yield from source_recipes(kitchen)
+        yield from source_recipes(kitchen, sliced_by(problem))
         if self.stakes:
             yield from stake_recipes(kitchen, problem.metric.needs)
         if self.clusters:
@@ -269,7 +271,8 @@ class Auto:
             error = float(alone.tuned.replicates.std())
             told = {"error": error, **measured(running, alone.tuned)}
             return replace(single, settings={**single.settings, **told})
-        here = probe(problem, mean, choice.shift, verdict.cost)
+        shift = still_flagging(problem, mean, choice.shift)
+        here = probe(problem, mean, shift, verdict.cost)
         calls = room.ledger.calls
         last = Turn(len(room.turns), 0, here, here.profile, calls=calls)
         settings = {
@@ -281,9 +284,10 @@ class Auto:
             **told_apart(mean),
         }
         worth = worth_of(problem, choice.judged, choice.share, mean.recipe)
-        rows = row_weights(problem, mean.recipe)
-        scorer = mean.scorer.moved(choice.shift) if isinstance(mean.scorer, Ensemble) else None
-        return Solution(last, status, (*room.turns, last), calls, settings, worth, rows, scorer)
+        rows, judges = (of(problem, mean.recipe) for of in (row_weights, judge_weights))
+        scorer = mean.scorer.moved(shift) if isinstance(mean.scorer, Ensemble) else None
+        noted = settings, worth, rows, scorer, judges
+        return Solution(last, status, (*room.turns, last), calls, *noted)
 
     def _chosen(self, room: Room, running: list[Judged]) -> Choice:
         """Return the candidates' shares, their mean and its threshold."""

@@ -233,6 +233,15 @@ def row_weights(problem: Problem, recipe: Recipe) -> Floats64 | None:
     return recipe.train if recipe.train.sum() > 0.0 else None
 
 
+def judge_weights(problem: Problem, recipe: Recipe) -> Floats64 | None:
+    """Return the learned weight of every judging row beside `row_weights`; None if none trained."""
+    if problem.valid is problem.train or recipe.valid is None or recipe.share == 0.0:
+        return None
+    alone = recipe.share >= 1.0 or recipe.train.sum() == 0.0
+    rows = recipe.valid if recipe.valid.ndim == 1 else recipe.valid.mean(axis=1)
+    return unit(rows) * (1.0 if alone else recipe.share / (1.0 - recipe.share))
+
+
 def shared_out(problem: Problem) -> list[Sliced]:
     """Return slices of which every training row belongs to exactly one."""
     own = [s for s in problem.profiler.surrogates if isinstance(s, Sliced)]

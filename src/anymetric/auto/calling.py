@@ -85,6 +85,10 @@ class CallingJury:
         pairs = [bind_replicate(metric, valid, w, labels) for w in weights.T]
         return cls(ledger, telling_draws(pairs, valid, labels), thresholds, brief)
 
+    def varies(self, scores: Floats64) -> bool:
+        """Return whether some threshold of any scores so far changed the cost."""
+        return self.varied
+
     def tune(self, scores: Floats64) -> Judgement:
         """Look at evenly spaced thresholds, then closer around the best."""
         self._keep_some()

@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from anymetric.auto.apart import Apart
+from anymetric.auto.apart import Apart, added
 from anymetric.auto.average import (
     Judged,
     agreeing,
     average,
+    judge_weights,
     loss_worth,
     row_weights,
     slice_worth,
@@ -101,6 +102,24 @@ def rejudged(
     return Judged(candidate, jury.tune(bench.scores(candidate.train, candidate.valid)))
 
 
+def still_flagging(problem: Problem, mean: Candidate, shift: float) -> float:
+    """Return a shift at which the model flags judging rows, if it did by turns and no longer does.
+
+    Rows score differently in a model that they trained. A threshold that flags a handful of them by
+    turns may then flag none, and many a metric is at its worst there.
+    """
+    count = int(np.count_nonzero(mean.valid + shift > 0.0))
+    if not problem.decides or problem.labels is None or not 0 < count < len(mean.valid):
+        return shift
+    X = problem.valid.X
+    own = problem.model.scores(X, mean.theta) if mean.scorer is None else mean.scorer.scores(X)
+    own = np.asarray(own, dtype=np.float64) + added(mean.apart, problem.valid)
+    if np.any(own + shift > 0.0):
+        return shift
+    ranked = np.sort(own)[::-1]
+    return -0.5 * float(ranked[count - 1] + ranked[count])
+
+
 def helpful(problem: Problem, jury: Jury) -> bool:
     """Return whether training rows can be judged at all: with every column there."""
     columns = all(name in problem.train.side for name in problem.metric.needs)
@@ -157,7 +176,9 @@ def single_best(
     worth = worth_of(problem, judged, share, chosen.recipe)
     rows = row_weights(problem, chosen.recipe)
     scorer = summed([(judged[k], 1.0)])
-    return Solution(turns[k], status, tuple(turns), ledger.calls, settings, worth, rows, scorer)
+    judges = judge_weights(problem, chosen.recipe)
+    noted = settings, worth, rows, scorer, judges
+    return Solution(turns[k], status, tuple(turns), ledger.calls, *noted)
 
 
 def told_apart(candidate: Candidate) -> dict[str, Any]:

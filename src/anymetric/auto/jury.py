@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from anymetric.auto.cuts import kept, lowest
 from anymetric.data import Data
 from anymetric.ledger import Ledger
 from anymetric.metrics import (
@@ -26,8 +27,9 @@ Drawn = tuple[NDArray[np.intp] | None, BoundMetric]
 # Replicates of a very large sample are fewer: their weights must fit in memory, and it needs fewer.
 MOST_WEIGHTS = 1 << 22
 FEWEST_REPLICATES = 20
-# Thresholds looked at in a sweep with replicates: finer than any replicate can tell apart.
-LEVELS = 256
+# Thresholds looked at in a sweep with replicates: finer than any replicate can tell apart, and
+# beside the rows of a rare class.
+LEVELS, RARE = 256, 1 / 16
 # Rounds over the groups, each with a threshold of its own, and by how many errors of the gain
 # moving one must pay.
 ROUNDS, WORTH = 3, 0.5
@@ -97,10 +99,11 @@ class DecisionJury:
     """
 
     metric: DecisionMetric
+    y: Floats64
     cell: NDArray[np.intp]
     size: int
     weights: Floats64  # (n, 1 + B): the rows themselves first, then the replicates
-    kept: Floats64  # (1 + B, ...)
+    totals: Floats64  # (1 + B, ...)
     moves: bool = True  # whether `tune` may move the threshold
 
     @classmethod
@@ -110,7 +113,7 @@ class DecisionJury:
             name: np.unique(column, return_inverse=True)[1] if column.dtype.kind in "OU" else column
             for name, column in data.side.items()
         }
-        cells, kept = metric.cells(Rows(data.y, data.weights, groups))
+        cells, total = metric.cells(Rows(data.y, data.weights, groups))
         if isinstance(metric, CountMetric):
             weights = np.empty((len(data), 1 + replicates.shape[1]))
             weights[:, 0] = data.weights
@@ -118,12 +121,12 @@ class DecisionJury:
             member = sparse.csr_array(
                 (np.ones(len(data)), (cells.cell, np.arange(len(data)))), (cells.size, len(data))
             )
-            return cls(metric, cells.cell, cells.size, weights, np.asarray(member @ weights).T)
+            totals = np.asarray(member @ weights).T
+            return cls(metric, data.y, cells.cell, cells.size, weights, totals)
         others = [metric.cells(Rows(data.y, data.weights * r, groups)) for r in replicates.T]
         weights = np.stack([cells.weights, *(c.weights for c, _ in others)], axis=1)
-        return cls(
-            metric, cells.cell, cells.size, weights, np.stack([kept, *(k for _, k in others)])
-        )
+        totals = np.stack([total, *(t for _, t in others)])
+        return cls(metric, data.y, cells.cell, cells.size, weights, totals)
 
     def curve(
         self, scores: Floats64, moving: NDArray[np.bool_] | None = None
@@ -136,9 +139,7 @@ class DecisionJury:
         order = rows[np.argsort(-scores[rows], kind="stable")]
         n, ranked = len(rows), scores[order]
         distinct = np.flatnonzero(ranked[1:] < ranked[:-1]) + 1
-        cuts = np.concatenate(([0], distinct, [n]))
-        if len(cuts) > LEVELS:
-            cuts = cuts[np.unique(np.linspace(0, len(cuts) - 1, LEVELS).round().astype(int))]
+        cuts = kept(np.concatenate(([0], distinct, [n])), beside_rare(self.y[order]), LEVELS)
         above = np.concatenate(([ranked[0] + 1.0], ranked))[cuts]
         below = np.concatenate((ranked, [ranked[-1] - 1.0]))[cuts]
         bins = np.searchsorted(cuts, np.arange(n), side="right") - 1
@@ -152,7 +153,7 @@ class DecisionJury:
         if moving is not None:
             flagged += self._flagged((scores > 0.0) & ~moving)
         sums = np.moveaxis(flagged, 1, -1)  # (t, 1 + B, cells)
-        costs = self.metric.cost(self.metric.from_sums(sums, self.kept))
+        costs = self.metric.cost(self.metric.from_sums(sums, self.totals))
         return -0.5 * (above + below), np.asarray(costs)
 
     def tune(self, scores: Floats64) -> Judgement:
@@ -160,12 +161,12 @@ class DecisionJury:
         if not self.moves:
             return self.judge(scores)
         shifts, costs = self.curve(scores)
-        best = int(np.argmin(costs[:, 1:].mean(axis=1) if costs.shape[1] > 1 else costs[:, 0]))
+        best = lowest(costs[:, 1:].mean(axis=1) if costs.shape[1] > 1 else costs[:, 0])
         return Judgement(float(shifts[best]), float(costs[best, 0]), costs[best, 1:])
 
     def judge(self, scores: Floats64) -> Judgement:
         """Judge the decisions as they are."""
-        costs = self.metric.cost(self.metric.from_sums(self._flagged(scores > 0.0).T, self.kept))
+        costs = self.metric.cost(self.metric.from_sums(self._flagged(scores > 0.0).T, self.totals))
         return Judgement(0.0, float(costs[0]), np.asarray(costs[1:]))
 
     def apart(self, scores: Floats64, member: NDArray[np.intp], count: int) -> Floats64:
@@ -182,7 +183,7 @@ class DecisionJury:
         >>> jury = DecisionJury.build(as_metric("error"), rows, np.ones((4, 2)))
         >>> member = np.array([0, 0, 1, 1])
         >>> jury.apart(np.array([2.0, 1.0, 5.0, 4.0]), member, 2).tolist()
-        [3.0, 0.0]
+        [0.0, -3.0]
         """
         if not self.moves or count < 2:
             return np.zeros(count)
@@ -195,7 +196,7 @@ class DecisionJury:
                 if not np.any(moving):
                     continue
                 levels, costs = self.curve(scores + np.where(moving, 0.0, shifts[member]), moving)
-                best = int(np.argmin(costs[:, 1:].mean(axis=1)))
+                best = lowest(costs[:, 1:].mean(axis=1))
                 gain = told - costs[best, 1:]
                 if gain.mean() > WORTH * gain.std():
                     shifts[group], told = levels[best], costs[best, 1:]
@@ -212,6 +213,29 @@ class DecisionJury:
         return np.asarray(place @ self.weights)
 
 
+def beside_rare(ranked: Floats64) -> NDArray[np.intp]:
+    """Return where the rows of a rare class end, or begin if they are the negatives.
+
+    Where a hit more never harms, the best cut is at such a place. Nothing where no class is rare:
+    there even cuts pass few rows of either.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> beside_rare(np.repeat([1.0, -1.0], [1, 99])).tolist()
+    [1]
+    >>> beside_rare(np.repeat([1.0, -1.0], [99, 1])).tolist()
+    [99]
+    >>> beside_rare(np.repeat([1.0, -1.0], [50, 50])).tolist()
+    []
+    """
+    positive = ranked > 0.0
+    share = np.mean(positive)
+    if share < RARE:
+        return np.flatnonzero(positive) + 1
+    return np.flatnonzero(~positive) if share > 1.0 - RARE else np.zeros(0, dtype=np.intp)
+
+
 @dataclass(frozen=True, eq=False)
 class CountedJury:
     """A decision jury whose looks are counted: one for a score vector, all thresholds included."""
@@ -220,7 +244,10 @@ class CountedJury:
     ledger: Ledger
     price: int = 1
     brief: bool = False
-    varied: bool = False
+
+    def varies(self, scores: Floats64) -> bool:
+        """Return whether some threshold of the scores changes the cost."""
+        return self.inner.moves and bool(np.ptp(self.inner.curve(scores)[1][:, 0]) > 0.0)
 
     def tune(self, scores: Floats64) -> Judgement:
         """Count one look, and tune."""

@@ -150,7 +150,7 @@ thresholds, group_thresholds
         if jobs in (None, 1):
             yield from recipes
             return
-        affordable = recipes[: int(min(room.ledger.left, len(recipes)))]
+        affordable = recipes[: int(min(room.looks, len(recipes)))]
         pairs = zip(affordable, room.rng.spawn(len(affordable)), strict=True)
         yield from Parallel(n_jobs=jobs)(
             delayed(room.kitchens[recipe.family].cook)(

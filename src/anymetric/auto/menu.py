@@ -10,7 +10,13 @@ from numpy.typing import NDArray
 
 from anymetric.auto.learners import Growing
 from anymetric.auto.pool import Recipe
-from anymetric.auto.recipes import bases, few_recipes, source_recipes, stake_recipes
+from anymetric.auto.recipes import (
+    bases,
+    few_recipes,
+    sliced_by,
+    source_recipes,
+    stake_recipes,
+)
 from anymetric.auto.room import Room
 from anymetric.auto.walk import best
 from anymetric.losses import Huber, Lp
@@ -30,7 +36,7 @@ def first_courses(room: Room, family: str, use_validation: bool, stakes: bool) -
     kitchen, needs = room.kitchen, room.problem.metric.needs
     if room.problem.labels is None:
         return [named(recipe, family) for recipe in by_loss(room, family, use_validation)]
-    recipes = [*on_train(room), *source_recipes(kitchen)]
+    recipes = [*on_train(room), *source_recipes(kitchen, sliced_by(room.problem))]
     if use_validation:
         recipes += on_valid(room)
     if stakes:

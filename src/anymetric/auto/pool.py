@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -16,7 +16,7 @@ from anymetric.data import Data, Floats, Matrix
 from anymetric.losses import Huber, Loss, Lp, Tilted
 from anymetric.models import Linear, Scorer
 from anymetric.problem import Problem
-from anymetric.solvers import WeightedLoss, minimise
+from anymetric.solvers import WeightedLoss, minimise, second_order
 
 Floats64 = NDArray[np.float64]
 FOLDS = 5
@@ -195,14 +195,27 @@ class Kitchen:
         """Score each fold of the judging rows by parameters trained without it.
 
         Steps from the full solution with the fold's own Hessian are mostly as good as a full solve;
-        where they are not, for columns are many or the loss has no curvature there, it is solved.
+        where they are not, for columns are many or the loss has no curvature there, it is solved;
+        so it is where the Hessian is too large.
         """
         scores = np.empty(len(self.valid))
+        for k, found in enumerate(self._by_turns(objective, theta, recipe)):
+            out = np.flatnonzero(self.fold == k)
+            scores[out] = self.model.scores(self.valid.X[out], found)
+        return scores
+
+    def _by_turns(
+        self, objective: WeightedLoss, theta: Floats64, recipe: Recipe
+    ) -> Iterator[Floats64]:
+        """Yield parameters trained without each fold of the judging rows."""
+        folds = [np.flatnonzero(self.fold == k) for k in range(FOLDS)]
+        parts = [self._without(objective, recipe, out) for out in folds]
+        if not second_order(objective):
+            yield from (minimise(without, theta) for without, _ in parts)
+            return
         slopes, bends = self._pieces(objective, theta)
         slope, bend = sum(slopes[1:]), sum(bends[1:])
-        for k in range(FOLDS):
-            out = np.flatnonzero(self.fold == k)
-            without, scale = self._without(objective, recipe, out)
+        for k, (without, scale) in enumerate(parts):
             H = bends[0] + scale * (bend - bends[k + 1]) + np.diag(without.penalty)
             factor = linalg.cho_factor(positive_definite(np.asarray(H)))
             down = slopes[0] + scale * (slope - slopes[k + 1]) + without.penalty * theta
@@ -211,8 +224,7 @@ class Kitchen:
             if far or bent(objective.loss) or not arrived:
                 # What steps leave over is of the fold's own labels: it must not judge itself.
                 found = minimise(without, theta if far else found, tolerance=TOLERANCE)
-            scores[out] = self.model.scores(self.valid.X[out], found)
-        return scores
+            yield found
 
     def _pieces(
         self, objective: WeightedLoss, theta: Floats64

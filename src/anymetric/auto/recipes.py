@@ -16,7 +16,9 @@ from sklearn.exceptions import ConvergenceWarning
 from anymetric.auto.pool import Kitchen, Recipe, concentration
 from anymetric.data import TARGET, Data, Matrix, drawn_in, quantiles
 from anymetric.losses import Huber, Lp, Squared, Tilted
+from anymetric.problem import Problem
 from anymetric.starts import class_balance, evened
+from anymetric.surrogates import Sliced
 
 Floats64 = NDArray[np.float64]
 # Ridges, rising: a higher one is tried only where the one before it paid.
@@ -181,17 +183,54 @@ def on_judges(kitchen: Kitchen, name: str) -> list[Recipe]:
     return [plain, Recipe(f"{name}, balanced", nothing, class_balance(valid), 1.0)]
 
 
-def source_recipes(kitchen: Kitchen) -> Iterator[Recipe]:
-    """Yield each source of the rows that train alone, plain and balanced."""
+def source_recipes(kitchen: Kitchen, columns: Sequence[str] = ("source",)) -> Iterator[Recipe]:
+    """Yield the rows of each source alone and, of more than two, all others; so by other columns.
+
+    Plain and balanced.
+    """
     data = kitchen.stock
-    source = data.side.get("source")
-    if source is None:
-        return
-    for value in np.unique(source):
-        rows = np.where(source == value, data.weights, 0.0)
-        if len(np.unique(data.y[rows > 0.0])) == 2:
-            yield on(kitchen, f"source {value}", rows)
-            yield on(kitchen, f"source {value}, balanced", evened(data.y, rows))
+    for column in columns:
+        for name, chosen in parted(column, data.side.get(column, np.zeros(0))):
+            rows = np.where(chosen, data.weights, 0.0)
+            if len(np.unique(data.y[rows > 0.0])) == 2:
+                yield on(kitchen, name, rows)
+                yield on(kitchen, f"{name}, balanced", evened(data.y, rows))
+
+
+def parted(column: str, values: NDArray[Any]) -> Iterator[tuple[str, NDArray[np.bool_]]]:
+    """Yield a name for the rows of each value and, of more than two, for those of the others.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> [name for name, _ in parted("source", np.array(["a", "b"]))]
+    ['source a', 'source b']
+    >>> [name for name, _ in parted("source", np.array(["a", "b", "c"]))][:2]
+    ['source a', 'source not a']
+    """
+    distinct = np.unique(values)
+    for value in distinct:
+        yield f"{column} {value}", values == value
+        if len(distinct) > 2:
+            yield f"{column} not {value}", values != value
+
+
+def sliced_by(problem: Problem) -> list[str]:
+    """Return the columns that may say which rows to trust: the source, and slices that are named.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from anymetric.metrics import as_metric
+    >>> from anymetric.surrogates import Slices
+    >>> side = {"region": np.array(["n", "s"])}
+    >>> data = Data(np.zeros((2, 1)), np.ones(2), side=side)
+    >>> sliced_by(Problem(data, Slices("logistic", ("region",)), as_metric("error")))
+    ['source', 'region']
+    """
+    own = [one for one in problem.profiler.surrogates if isinstance(one, Sliced)]
+    known = dict.fromkeys(["source", *(column for one in own for column in one.needs)])
+    return [column for column in known if column != "groups"]
 
 
 def stake_recipes(kitchen: Kitchen, needs: Sequence[str]) -> Iterator[Recipe]:

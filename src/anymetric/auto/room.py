@@ -67,9 +67,18 @@ class Room:
         """The problem that is solved here."""
         return self.ledger.problem
 
+    @property
+    def looks(self) -> float:
+        """How many more candidates can be heard: the last look is kept for their average."""
+        if not isinstance(self.jury, CountedJury):
+            return self.ledger.left
+        return max(self.ledger.left - 1, min(self.ledger.left, 0 if self.judged else 1))
+
     def hear(self, recipe: Recipe | Candidate) -> Turn:
         """Train a recipe from the nearest candidate so far, judge it, and keep both."""
         began = time.perf_counter()
+        if self.looks < 1:
+            raise BudgetSpent("No look is left for another candidate.")
         if isinstance(recipe, Recipe):
             recipe = self.cooked(recipe)
         if self.apart is not None and isinstance(self.jury, CountedJury):
@@ -83,8 +92,6 @@ class Room:
     def cooked(self, recipe: Recipe) -> Candidate:
         """Train a recipe by its family, a linear one from the nearest candidate so far."""
         if recipe.family in self.kitchens:
-            if self.ledger.left < 1:
-                raise BudgetSpent("No look is left for another candidate.")
             start = first_alone(self.judged, recipe.family)
             return self.kitchens[recipe.family].cook(recipe, self.rng.spawn(1)[0], start)
         linear = [one.candidate for one in self.judged if one.candidate.recipe.family == LINEAR]

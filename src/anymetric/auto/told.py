@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats64 = NDArray[np.float64]
+# Fewer replicates than this tell no error of a gain.
+FEWEST_REPLICATES = 8
 
 
 class Verdict(Protocol):
@@ -26,15 +28,18 @@ class Verdict(Protocol):
 def gains(verdicts: Sequence[Verdict], last: Verdict) -> dict[str, float]:
     """Return the gain over the first candidate, its error, and the optimism of choosing.
 
-    That is how much lower a replicate's winner looks in that replicate than over all.
+    That is how much lower a replicate's winner looks in that replicate than over all. Nothing
+    where replicates are too few to tell an error.
     """
     replicates = np.stack([one.replicates for one in verdicts], axis=1)  # (B, C)
+    if len(replicates) < FEWEST_REPLICATES:
+        return {}
     costs = np.array([one.cost for one in verdicts])
     gain = replicates[:, 0] - last.replicates
     winner = np.argmin(replicates, axis=1)
     return {
         "gain": float(gain.mean()),
-        "gain_error": float(gain.std()),
+        "gain_error": float(gain.std(ddof=1)),
         "optimism": float(np.mean(costs[winner] - replicates.min(axis=1))),
     }
 

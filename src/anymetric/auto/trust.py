@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from anymetric.auto.cuts import lowest
 from anymetric.auto.jury import DecisionJury, replicate_weights
 from anymetric.auto.pool import FOLDS
 from anymetric.data import Data, Floats
@@ -90,13 +91,13 @@ class Bench:
         shifts, judged = [], []
         for pooled in self.juries():
             levels, costs = pooled.curve(scores)
-            best = np.argmin(costs, axis=0)
+            best = np.array([lowest(column) for column in costs.T])
             shifts.append(float(levels[best[0]]))
             judged.append(jury.judge(valid + levels[best[1:]][self.fold]).replicates)
         means = [j.mean() for j in judged]
-        lowest = judged[int(np.argmin(means))]
+        least = judged[int(np.argmin(means))]
         for trust, shift, costs in zip(LEVELS_OF_TRUST[:-1], shifts, judged, strict=False):
-            if not worse(costs, lowest, SURE):
+            if not worse(costs, least, SURE):
                 return shift, trust
         # A shift tuned on the judging rows alone is what the candidates already have.
         return 0.0, 0.0

@@ -106,6 +106,17 @@ def warn_if_collinear(problem, theta):
         )
 
 
+def warn_if_unread(problem, method):
+    """Warn where surrogates of a regression were given to the default, which has its own losses."""
+    if problem.labels is None and getattr(method, "cross_fits", None) is not None:
+        warnings.warn(
+            "method='auto' trains a regression with losses of its own (`weights_` names them), not "
+            "with the surrogates that were given: these are read by method='descent' and 'paper'.",
+            MetricWarning,
+            stacklevel=6,
+        )
+
+
 def warn_if_flat(fitted, solution):
     """Warn where a user's metric had the same value for all that was tried."""
     seen = {turn.cost for turn in solution.turns}

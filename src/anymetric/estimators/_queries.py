@@ -99,7 +99,9 @@ class TakesQueries:
         side = self._with_relevance(with_query(side, query, X), y)
         return super().score(X, y, sample_weight, groups=groups, side=side)
 
-    def diagnose(self, X, y, *, sample_weight=None, groups=None, query=None, side=None):
+    def diagnose(
+        self, X, y, *, sample_weight=None, groups=None, query=None, side=None, source=None
+    ):
         """Say how well the surrogates explain the metric, whether training paid, what to do.
 
         Parameters
@@ -107,7 +109,7 @@ class TakesQueries:
         X : array-like of shape (n, d)
             Rows to probe on: validation rows, or any the model has not seen.
         y : array-like of shape (n,)
-        sample_weight, groups, query, side : optional
+        sample_weight, groups, query, side, source : optional
             As in `fit`.
 
         Returns
@@ -117,7 +119,8 @@ class TakesQueries:
         """
         check_is_fitted(self)
         side = self._with_relevance(with_query(side, query, X), y)
-        return super().diagnose(X, y, sample_weight=sample_weight, groups=groups, side=side)
+        given = {"sample_weight": sample_weight, "groups": groups, "side": side, "source": source}
+        return super().diagnose(X, y, **given)
 
     def _given(self, X, y, sample_weight, side, **named):
         if has_query(side) and isinstance(self.metric, str):

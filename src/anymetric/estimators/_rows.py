@@ -74,6 +74,7 @@ class TakesRows:
         kept = np.flatnonzero(weights > 0)
         self.validation_ = f"{len(kept)} validation rows were given."
         data = Data(as_matrix(X), y, weights, columns)
+        self._given_judges = len(data), kept
         return data if len(kept) == len(data) else data.take(kept)
 
     def _several(self, y):
@@ -156,6 +157,8 @@ def telling(what):
 def as_matrix(X):
     """Return a sparse X as csr_array, with indices as short as they can be; a dense one as it is.
 
+    Entries given twice are one: their sum.
+
     Examples
     --------
     >>> from scipy import sparse
@@ -169,6 +172,9 @@ def as_matrix(X):
     if X.indices.dtype != np.int32 and max(X.nnz, *X.shape) <= np.iinfo(np.int32).max:
         short = (one.astype(np.int32) for one in (X.indices, X.indptr))
         X = sparse.csr_array((X.data, *short), shape=X.shape)
+    if not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
     return X
 
 

@@ -28,6 +28,7 @@ from anymetric.estimators._learned import (
     row_shares,
     warn_if_collinear,
     warn_if_flat,
+    warn_if_unread,
 )
 from anymetric.estimators._notebook import ShowsRun
 from anymetric.estimators._progress import Progress
@@ -278,7 +279,9 @@ class MetricEstimator(ShowsRun, TakesRows, CallbackSupportMixin, BaseEstimator):
                 f"method must be a name or a part with a `run` method; got {self.method!r}."
             )
         if type(self.method) is Auto:
-            return self._over_families(self.method)
+            own = getattr(self, "use_validation", "auto")
+            told = {} if own == "auto" else {"use_validation": own}
+            return self._over_families(replace(self.method, **told))
         learners = families(getattr(self, "model", LINEAR))[0]
         return descent_over(learners, self.method, type(self.method).__name__)
 
@@ -337,6 +340,8 @@ class MetricEstimator(ShowsRun, TakesRows, CallbackSupportMixin, BaseEstimator):
         own = not (isinstance(self.surrogates, str) and self.surrogates == "auto")
         if solution.scorer is None and own:  # nobody is to mend what he did not choose
             warn_if_collinear(problem, solution.theta)
+        if own:
+            warn_if_unread(problem, self._method())
         warn_if_flat(self, solution)
 
     def _unpack_model(self, problem, solution):
@@ -359,8 +364,14 @@ class MetricEstimator(ShowsRun, TakesRows, CallbackSupportMixin, BaseEstimator):
     def _unpack_rows(self, problem, solution):
         """Write the learned loss as `sample_weight` and `class_weight` for other learners."""
         n, kept = self.__dict__.pop("_given_rows", (0, None))
-        for name in ("sample_weight_", "class_weight_"):
+        judges = self.__dict__.pop("_given_judges", (0, None))
+        for name in ("sample_weight_", "sample_weight_val_", "class_weight_"):
             self.__dict__.pop(name, None)
+        if solution.judges is not None and judges[1] is not None:
+            alone = solution.rows is None or kept is None
+            self.sample_weight_val_ = np.zeros(judges[0])
+            unit = len(judges[1]) if alone else len(kept)
+            self.sample_weight_val_[judges[1]] = unit * solution.judges
         if solution.rows is None or kept is None:
             return
         learned = np.zeros(n)
@@ -429,7 +440,7 @@ class MetricEstimator(ShowsRun, TakesRows, CallbackSupportMixin, BaseEstimator):
         bound = self.metric_.bind(y, weights=weights, side=columns, labels=self._labels(), X=X)
         return float(bound.values(scores))
 
-    def diagnose(self, X, y, *, sample_weight=None, groups=None, side=None):
+    def diagnose(self, X, y, *, sample_weight=None, groups=None, side=None, source=None):
         """Say how well the surrogates explain the metric, whether training paid, what to do.
 
         Parameters
@@ -437,7 +448,7 @@ class MetricEstimator(ShowsRun, TakesRows, CallbackSupportMixin, BaseEstimator):
         X : array-like of shape (n, d)
             Rows to probe on: validation rows, or any the model has not seen.
         y : array-like of shape (n,)
-        sample_weight, groups, side : optional
+        sample_weight, groups, side, source : optional
             As in `fit`.
 
         Returns
@@ -449,7 +460,7 @@ class MetricEstimator(ShowsRun, TakesRows, CallbackSupportMixin, BaseEstimator):
         scores = self._told_scores(X, groups) if known else None
         X = self._checked(X)
         y = self._encode_valid(as_target(y))
-        columns = side_columns(X, side, groups=groups)
+        columns = side_columns(X, side, groups=groups, source=source)
         data = Data(as_matrix(X), y, checked_weights(sample_weight, X), columns)
         problem = self._problem(self.metric_, data, data)
         if scores is not None:

@@ -34,7 +34,8 @@ class MetricClassifier(ManyClasses, TwoClasses, ClassifierMixin, MetricEstimator
     surrogates : "auto", builder, loss, name or list, default="auto"
         ``auto``: the logistic loss per class, and per group and source where they are given; with
         many classes the softmax cross-entropy, with labels the logistic loss of each. The default
-        method reads their slices; the others also their losses.
+        method reads their slices, and lets their loss compete with the logistic if it is convex and
+        there is but one; the others train with them as they are.
     slices : str or list of str, optional
         Columns of `side` by which the rows are sliced too, with ``surrogates="auto"``: what such
         a slice is worth is learned like that of a group.
@@ -92,6 +93,9 @@ class MetricClassifier(ManyClasses, TwoClasses, ClassifierMixin, MetricEstimator
     sample_weight_ : array of shape (n,)
         The learned loss as row weights, for any other learner (``method="auto"``); missing if no
         training row was worth anything.
+    sample_weight_val_ : array of shape (n_val,)
+        The same for the validation rows, in the same unit, where they trained too: another learner
+        wants both samples.
     class_weight_ : dict
         The same as the mean weight of each class.
     history_ : list of dicts

@@ -31,7 +31,8 @@ class MetricRanker(TakesQueries, MetricEstimator):
     surrogates : "auto", surrogate, builder or list, default="auto"
         ``auto``: precision at recall 0.25, 0.5 and 0.75, and the logistic loss per class. With
         ``query``: logistic and hinge losses of pairs, ListNet's softmax, average precision at
-        several k and precision at half the recall, all within each query.
+        several k and precision at half the recall, all within each query. Without queries these
+        are for the descents: ``method="auto"`` reads no more of them than slices and their loss.
     method, greater_is_better, starts, standardize, fit_intercept, use_validation, \
 validation_fraction, max_metric_calls, n_jobs, verbose, random_state
         As in `MetricClassifier`.

@@ -42,7 +42,8 @@ class MetricRegressor(RegressorMixin, MetricEstimator):
     model : "linear", "boosted", "auto" or a family, default="linear"
         As in `MetricClassifier`.
     surrogates : "auto", builder, loss, name or list, default="auto"
-        ``auto``: the l_p family for p = 1.1, 1.5, 2 and 4.
+        ``auto``: the l_p family for p = 1.1, 1.5, 2 and 4. For the descents: ``method="auto"``
+        chooses among losses of its own, which `weights_` names.
     standardize : bool, default=True
         Let the parameters live in standardised features, and the surrogates in the unit
         described above. False leaves both as they are given: then a loss with a scale of its

@@ -9,6 +9,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from anymetric.auto.cuts import kept
 from anymetric.metrics import LabelMetric
 from anymetric.metrics.labelled import LabelCountMetric, LabelRowMetric
 
@@ -140,38 +141,10 @@ def levels(ranked: Floats64, own: NDArray[np.bool_]) -> tuple[Ints, Floats64]:
     # Rows that rounding alone tells apart join together: no shift lies safely between them.
     apart = np.diff(ranked) > APART * np.maximum(np.abs(ranked[1:]), 1.0)
     distinct = np.flatnonzero(apart) + 1
-    cuts = np.concatenate(([0], distinct, [n]))
-    if len(cuts) > LEVELS:
-        even = cuts[spaced(len(cuts), LEVELS // 2)]
-        after = different(cuts[np.searchsorted(cuts, np.flatnonzero(own) + 1)])
-        rare = after[spaced(len(after), LEVELS // 2)]
-        cuts = different(np.sort(np.concatenate([even, rare])))
+    cuts = kept(np.concatenate(([0], distinct, [n])), np.flatnonzero(own) + 1, LEVELS)
     below = np.concatenate(([ranked[0] - 2.0], ranked))[cuts]
     above = np.concatenate((ranked, [ranked[-1] + 2.0]))[cuts]
     return cuts, 0.5 * (below + above)
-
-
-def spaced(count: int, kept: int) -> Ints:
-    """Return so many of the places 0 to count - 1, even and different.
-
-    Examples
-    --------
-    >>> spaced(9, 3).tolist(), spaced(2, 3).tolist()
-    ([0, 4, 8], [0, 1])
-    """
-    return np.linspace(0, count - 1, min(count, kept)).round().astype(np.intp)
-
-
-def different(rising: Ints) -> Ints:
-    """Return sorted numbers without those that repeat the one before.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> different(np.array([1, 1, 2, 5, 5])).tolist()
-    [1, 2, 5]
-    """
-    return rising[np.diff(rising, prepend=-1) > 0]
 
 
 def prior_corrections(y: Ints, weights: Floats64, classes: int) -> list[Floats64]:

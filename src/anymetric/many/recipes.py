@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anymetric.auto.pool import Recipe, concentration
-from anymetric.auto.recipes import ALIKE
+from anymetric.auto.recipes import ALIKE, parted
 from anymetric.data import Data
 from anymetric.losses import Loss, as_loss
 from anymetric.many.pool import ManyKitchen
@@ -115,13 +115,12 @@ def rest_recipes(kitchen: ManyKitchen) -> Iterator[Recipe]:
 
 
 def source_recipes(kitchen: ManyKitchen) -> Iterator[Recipe]:
-    """Yield each source of the rows that train alone, plain and balanced."""
+    """Yield each source of the rows that train alone, and without it, plain and balanced."""
     data, classes = kitchen.stock, kitchen.classes
-    source = data.side.get("source")
-    for value in () if source is None else np.unique(source):
-        rows = np.where(source == value, data.weights, 0.0)
+    source = data.side.get("source", np.zeros(0))
+    loss = None if classes.exclusive else as_loss("logistic")
+    for name, chosen in parted("source", source):
+        rows = np.where(chosen, data.weights, 0.0)
         if len(np.unique(data.y[rows > 0.0])) > 1:
             for tag, part in ENDS:
-                weights = evened(data, rows, classes, part)
-                loss = None if classes.exclusive else as_loss("logistic")
-                yield on_stock(kitchen, f"source {value}{tag}", weights, loss)
+                yield on_stock(kitchen, f"{name}{tag}", evened(data, rows, classes, part), loss)

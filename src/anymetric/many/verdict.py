@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from anymetric.auto.average import judge_weights
 from anymetric.auto.pool import Recipe
 from anymetric.auto.told import families_of, gains, votes_of
 from anymetric.many.jury import Told
@@ -76,9 +77,9 @@ def solution(
     if isinstance(model, Table) and len(room.trainers) == 1 and room.plain is None:
         scorer = None
     rows = learned_rows(room, recipe)
-    return Solution(
-        best, status, turns, room.ledger.calls, settings, worth(room, recipe), rows, scorer
-    )
+    judges = judge_weights(room.ledger.problem, recipe)
+    noted = settings, worth(room, recipe), rows, scorer, judges
+    return Solution(best, status, turns, room.ledger.calls, *noted)
 
 
 def ballot(heard: Sequence[Heard], share: Floats64) -> list[dict[str, object]]:
