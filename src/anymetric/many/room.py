@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anymetric.auto.average import agreeing, mixture, votes
-from anymetric.auto.pool import Recipe, cosine
+from anymetric.auto.pool import Recipe, cosine, mixed
 from anymetric.ledger import Ledger, Probe
 from anymetric.many.asking import AskingJury
 from anymetric.many.jury import CountingJury, Told
@@ -196,7 +196,8 @@ def spread(scores: Floats64, exclusive: bool) -> float:
 def nearest(recipe: Recipe, served: Sequence[Served]) -> Served | None:
     """Return the candidate of the same family whose weights are most alike; None if none is."""
     same = [s for s in served if s.recipe.family == recipe.family]
-    return max(same, key=lambda s: cosine(in_line(recipe), in_line(s.recipe)), default=None)
+    rows = mixed(in_line(recipe))
+    return max(same, key=lambda s: cosine(rows, mixed(in_line(s.recipe))), default=None)
 
 
 def in_line(recipe: Recipe) -> Recipe:

@@ -40,7 +40,10 @@ class Counts:
     @property
     def pooled(self) -> Counts:
         """All groups together, of shape ``(...)``."""
-        return Counts(*(x.sum(axis=-1) for x in (self.tp, self.fp, self.fn, self.tn)))
+        every = (self.tp, self.fp, self.fn, self.tn)
+        if self.tp.shape[-1] == 1:  # nothing to add up
+            return Counts(*(x[..., 0] for x in every))
+        return Counts(*(x.sum(axis=-1) for x in every))
 
     @property
     def total(self) -> NDArray[np.float64]:
@@ -72,7 +75,8 @@ def ratio(top: NDArray[np.float64], bottom: NDArray[np.float64]) -> NDArray[np.f
     >>> ratio(np.array([1.0, 0.0]), np.array([4.0, 0.0])).tolist()
     [0.25, 0.0]
     """
-    return np.asarray(np.divide(top, bottom, out=np.zeros(np.shape(top)), where=bottom > 0.0))
+    zeros = np.zeros_like(top, dtype=np.float64)  # laid out like the others
+    return np.asarray(np.divide(top, bottom, out=zeros, where=bottom > 0.0))
 
 
 class CountMetric(DecisionMetric):
@@ -125,7 +129,8 @@ class CountMetric(DecisionMetric):
     ) -> NDArray[np.float64]:
         """Return values of the weights flagged in each cell."""
         # Summed in another order, a cell flagged in full may miss its total by rounding.
-        missed = np.where(kept - sums > ROUNDING * kept, kept - sums, 0.0)
+        missed = np.asarray(kept - sums)
+        np.copyto(missed, 0.0, where=missed <= ROUNDING * kept)
         return self.from_counts(
             Counts(tp=sums[..., 1::2], fp=sums[..., ::2], fn=missed[..., 1::2], tn=missed[..., ::2])
         )
