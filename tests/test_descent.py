@@ -220,6 +220,35 @@ def test_tuning_in_parallel_gives_the_same(data):
     np.testing.assert_array_equal(runs[0].theta, runs[1].theta)
 
 
+@pytest.mark.parametrize("stop", [float("nan"), KeyboardInterrupt()], ids=["fails", "stopped"])
+# In the first estimates at either sigma, at the first look of a run, and in a later run.
+@pytest.mark.parametrize("at", [5, 25, 43, 100])
+def test_a_grid_cut_short_keeps_the_best_judged_and_counts_over_all_its_runs(data, at, stop):
+    seen = []
+
+    @metric(greater_is_better=False)
+    def cut_short(y_true, y_pred):
+        if len(seen) == at - 1 and isinstance(stop, BaseException):
+            raise stop
+        seen.append(np.mean(y_true != y_pred))
+        return stop if len(seen) == at else seen[-1]
+
+    ledger = Ledger(Problem(data, per_class("hinge"), cut_short, labels=(0, 1)))
+    descent = Descent(3, gradient=LinearInterpolation(m=10), projection=Adagrad(iterations=5))
+    with pytest.raises((MetricError, KeyboardInterrupt)) as caught:
+        Tuned(descent, steps=(0.05, 1.0), sigmas=(0.1, 0.5)).run(
+            ledger, [np.zeros(5)], np.random.default_rng(0)
+        )
+    best = caught.value.best
+    assert best.cost <= seen[0]
+    assert [row.keys() for row in best.settings["grid"]] == [{"step", "sigma", "cost"}] * (
+        {5: 0, 25: 0, 43: 0, 100: 2}[at]
+    )
+    if isinstance(caught.value, MetricError):
+        assert f"It was call {at} of the run." in str(caught.value)
+        assert caught.value.call == best.calls == ledger.calls == at
+
+
 def test_tuning_shares_a_budget_evenly(data):
     ledger = gmean_ledger(data, max_calls=200)
     descent = Descent(50, gradient=LinearInterpolation(m=5), projection=Adagrad(iterations=5))

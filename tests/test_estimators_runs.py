@@ -163,6 +163,13 @@ def test_a_failure_in_a_grid_says_which_run():
     assert np.isfinite(caught.value.best.cost_)
 
 
+def test_a_failure_under_boosted_trees_is_counted_over_the_whole_run():
+    trees = clone(CLASSIFIER).set_params(model="boosted", method="descent")
+    with pytest.raises(MetricError, match="It was call 60 of the run") as caught:
+        with_metric(trees, Counted(60, float("nan"))).fit(X, Y)
+    assert caught.value.call == caught.value.best.n_metric_calls_ == 60
+
+
 def test_a_metric_that_fails_at_far_thresholds_only_is_trained_for():
     def precision(y_true, y_pred):
         if np.mean(y_pred) < 0.05:

@@ -67,10 +67,22 @@ def test_the_first_failure_is_told_with_its_call(processes):
         ledger = ledger_of(failing, n_jobs=n_jobs)
         with pytest.raises(MetricError, match="3 flagged") as error:
             ledger.ask(ledger.problem.judge, growing())
-        told.append((str(error.value), error.value.probe, error.value.call, ledger.calls))
+        told.append((str(error.value), error.value.probe, error.value.call))
     assert told[0] == told[1]
-    assert told[1][1:] == (3, 4, 4)
+    assert told[1][1:] == (3, 4)
     assert processes == [8]
+
+
+def test_calls_made_beside_one_that_fails_are_counted(tmp_path, processes):
+    def noted(y_true, y_pred):
+        (tmp_path / str(int(y_pred.sum()))).touch()
+        return failing(y_true, y_pred)
+
+    for n_jobs in (None, 2):
+        ledger = ledger_of(noted, n_jobs=n_jobs)
+        with pytest.raises(MetricError):
+            ledger.ask(ledger.problem.judge, growing())
+        assert ledger.calls == len(list(tmp_path.iterdir())) == (9 if n_jobs else 4)
 
 
 def test_the_budget_is_honoured_before_any_call(processes):

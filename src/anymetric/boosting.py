@@ -13,7 +13,8 @@ from anymetric.auto.average import slice_worth
 from anymetric.auto.pool import Recipe
 from anymetric.diagnosis import around_scores
 from anymetric.gradients import Estimate, Subspace
-from anymetric.ledger import BudgetSpent, Ledger, Probe
+from anymetric.ledger import BudgetSpent, Ledger, Probe, tell_call
+from anymetric.metrics import MetricError
 from anymetric.models import Ensemble, Scorer
 from anymetric.models.boosted import Boosted
 from anymetric.models.trees import Rounds
@@ -190,6 +191,9 @@ class Walk:
         try:
             here = Probe(theta, np.asarray(near.profiler.values(self.valid)), cost)
             return gradient.estimate(inner, here, rng)
+        except MetricError as error:
+            tell_call(error, self.ledger.calls + (error.call or 0))
+            raise
         finally:
             self.ledger.count(inner.calls)
 

@@ -34,17 +34,6 @@ class Known:
     estimate: Estimate
     rng: np.random.Generator
 
-    @classmethod
-    def at(
-        cls,
-        gradient: GradientEstimator,
-        ledger: Ledger,
-        theta: NDArray[np.float64],
-        rng: np.random.Generator,
-    ) -> Known:
-        """Make the estimate at a starting point."""
-        return cls(gradient.estimate(ledger, ledger.look(theta), rng), rng)
-
 
 @dataclass(frozen=True)
 class Descent:

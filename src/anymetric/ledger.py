@@ -15,6 +15,8 @@ from anymetric.metrics.calls import BoundCalls
 from anymetric.metrics.parallel import answers
 from anymetric.problem import Problem, blocks
 
+PLACE = "It was call {} of the run."
+
 
 class BudgetSpent(Exception):  # noqa: N818 - the end of a run, not a mistake
     """The next look would go over `max_calls`; nothing was evaluated.
@@ -184,9 +186,24 @@ class Ledger:
         return sweep
 
     def _note(self, error: MetricError) -> None:
-        self.calls += error.probe + 1
-        error.call = self.calls
-        error.args = (f"{error} It was call {error.call} of the run.",)
+        tell_call(error, self.calls + error.probe + 1)
+        self.calls += error.made
+
+
+def tell_call(error: MetricError, call: int) -> None:
+    """Say in a failure which call of the run it was, in the place of what a part had counted.
+
+    Examples
+    --------
+    >>> error = MetricError("Metric 'profit' is nan.")
+    >>> tell_call(error, 3)
+    >>> tell_call(error, 10)
+    >>> str(error), error.call
+    ("Metric 'profit' is nan. It was call 10 of the run.", 10)
+    """
+    text, said, now = str(error), PLACE.format(error.call), PLACE.format(call)
+    error.args = (text.replace(said, now) if said in text else f"{text} {now}",)
+    error.call = call
 
 
 @dataclass(frozen=True, eq=False)

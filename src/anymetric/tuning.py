@@ -12,12 +12,12 @@ import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 from numpy.typing import NDArray
 
-from anymetric.descent import Descent, Known, Watcher
+from anymetric.descent import Descent, Known, Watcher, conclude
 from anymetric.gradients import GradientEstimator
-from anymetric.ledger import Ledger
+from anymetric.ledger import Ledger, tell_call
 from anymetric.metrics import MetricError
 from anymetric.problem import Problem
-from anymetric.solution import Interrupted, Solution, Status
+from anymetric.solution import Interrupted, Solution, Status, Turn, keeping
 
 # Appendix, "Choice of Hyper-parameters".
 FMEASURE_STEPS = (0.05, 0.1, 0.5, 1.0, 5.0)
@@ -78,14 +78,17 @@ class Tuned:
         """
         apart = effective_n_jobs(self.n_jobs) > 1
         runs: list[Solution] = []
+        looks: list[Turn] = []
 
         def cut(short: BaseException, status: Status) -> Solution | None:
             last = getattr(short, "best", None)
             found = runs if last is None else [*runs, last]
+            if looks:
+                found = [*found, conclude(looks, [status], ledger.calls)]
             return replace(best_of(found, ledger.calls), status=status) if found else None
 
         try:
-            finished = self._runs(ledger, starts, rng, None if apart else watch)
+            finished = self._runs(ledger, starts, rng, None if apart else watch, looks)
             for run in finished:
                 ledger.calls += run.calls
                 runs.append(run)
@@ -94,7 +97,8 @@ class Tuned:
                     return replace(best_of(runs, ledger.calls), status=Status.STOPPED)
         except MetricError as error:
             ledger.calls += error.call or 0
-            error.call, error.best = ledger.calls, cut(error, Status.FAILED)
+            tell_call(error, ledger.calls)
+            error.best = cut(error, Status.FAILED)
             raise
         except KeyboardInterrupt as stop:
             ledger.calls += getattr(getattr(stop, "best", None), "calls", 0)
@@ -107,6 +111,7 @@ class Tuned:
         starts: Sequence[NDArray[np.float64]],
         rng: np.random.Generator,
         watch: Watcher | None,
+        looks: list[Turn],
     ) -> Generator[Solution, None, None]:
         """Return the runs of the grid as they are done, in its order."""
         cells = [Cell(step, sigma) for sigma in self.sigmas for step in self.steps]
@@ -116,7 +121,7 @@ class Tuned:
             share = int(ledger.left) // len(cells)
         (child,) = rng.spawn(1)
         # Until the first step is taken nothing depends on its length.
-        known = self._known(ledger, starts, child) if share is None else {}
+        known = self._known(ledger, starts, child, looks) if share is None else {}
         jobs = (
             delayed(cell.run)(self.descent, ledger.problem, share, starts, child, watch, known)
             for cell in cells
@@ -125,17 +130,25 @@ class Tuned:
         return runs
 
     def _known(
-        self, ledger: Ledger, starts: Sequence[NDArray[np.float64]], rng: np.random.Generator
+        self,
+        ledger: Ledger,
+        starts: Sequence[NDArray[np.float64]],
+        rng: np.random.Generator,
+        looks: list[Turn],
     ) -> dict[float, list[Known]]:
-        """Return the first estimates at each sigma, counted."""
+        """Return the first estimates at each sigma, counted; the starts go into `looks`."""
         if len(self.steps) == 1:
             return {}
-        known = Parallel(n_jobs=self.n_jobs)(
+        found = Parallel(self.n_jobs, return_as="generator")(
             delayed(first_estimates)(self.descent, sigma, ledger.problem, starts, rng)
             for sigma in self.sigmas
         )
-        ledger.calls += sum(calls for _, calls in known)
-        return {sigma: made for sigma, (made, _) in zip(self.sigmas, known, strict=True)}
+        known = {}
+        for sigma, (made, turns, calls) in zip(self.sigmas, found, strict=True):
+            ledger.calls += calls
+            looks[:] = turns
+            known[sigma] = made
+        return known
 
 
 @dataclass(frozen=True)
@@ -164,13 +177,16 @@ class Cell:
         """Run the descent with this step and sigma; every cell sees the same random draws."""
         gradient = with_sigma(descent, self.sigma)
         cell = replace(descent, step=self.step, gradient=gradient)
-        first = known.get(self.sigma)
+        first, settings = known.get(self.sigma), {"step": self.step, "sigma": self.sigma}
         try:
             run = cell.run(Ledger(problem, share), starts, deepcopy(rng), watch, first)
-        except MetricError as error:
-            error.args = (f"{error} The run had step {self.step:g} and sigma {self.sigma:g}.",)
+        except (MetricError, Interrupted) as cut:
+            if cut.best is not None:
+                cut.best = replace(cut.best, settings=settings)
+            if isinstance(cut, MetricError):
+                cut.args = (f"{cut} The run had step {self.step:g} and sigma {self.sigma:g}.",)
             raise
-        return replace(run, settings={"step": self.step, "sigma": self.sigma})
+        return replace(run, settings=settings)
 
 
 def first_estimates(
@@ -179,13 +195,16 @@ def first_estimates(
     problem: Problem,
     starts: Sequence[NDArray[np.float64]],
     rng: np.random.Generator,
-) -> tuple[list[Known], int]:
-    """Return the estimates at the starts, and the metric calls that they took."""
-    ledger = Ledger(problem)
-    gradient = with_sigma(descent, sigma)
-    children = deepcopy(rng).spawn(len(starts))
-    pairs = zip(starts, children, strict=True)
-    return [Known.at(gradient, ledger, theta, child) for theta, child in pairs], ledger.calls
+) -> tuple[list[Known], list[Turn], int]:
+    """Return the estimates at the starts, the looks at them, and the metric calls of both."""
+    ledger, gradient = Ledger(problem), with_sigma(descent, sigma)
+    known: list[Known] = []
+    turns: list[Turn] = []
+    with keeping(lambda cut: conclude(turns, [cut], ledger.calls) if turns else None):
+        for number, child in enumerate(deepcopy(rng).spawn(len(starts))):
+            turns.append(descent.start(ledger, starts[number], number))
+            known.append(Known(gradient.estimate(ledger, turns[-1].here, child), child))
+    return known, turns, ledger.calls
 
 
 def with_sigma(descent: Descent, sigma: float) -> GradientEstimator:
@@ -210,7 +229,7 @@ def cancel(finished: Generator[Solution, None, None]) -> None:
 def best_of(runs: Sequence[Solution], calls: int) -> Solution:
     """Return the run of the lowest cost, with the whole grid beside it."""
     best = min(runs, key=lambda run: run.cost)
-    grid = [{**run.settings, "cost": run.cost} for run in runs]
+    grid = [{**run.settings, "cost": run.cost} for run in runs if run.settings]
     chosen: Solution = replace(best, calls=calls, settings={**best.settings, "grid": grid})
     return chosen
 

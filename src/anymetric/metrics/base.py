@@ -26,12 +26,14 @@ class MetricError(RuntimeError):
         The metric call of the whole run, where the caller counts them.
     best : object or None
         The best model before the failure, where the caller keeps one.
+    made : int
+        Calls of the batch that were made: where several go at once, some after the failure.
 
     Examples
     --------
     >>> error = MetricError("Metric 'profit' failed at probe 2: it returned nan.", probe=2)
-    >>> error.probe, error.call
-    (2, None)
+    >>> error.probe, error.call, error.made
+    (2, None, 3)
     """
 
     def __init__(
@@ -41,6 +43,7 @@ class MetricError(RuntimeError):
         self.probe = probe
         self.call = call
         self.best = best
+        self.made = probe + 1
 
 
 class Metric(ABC):

@@ -26,7 +26,8 @@ def answers(
     """Return the metrics' values of these scores, in this order.
 
     The first call is made here and timed; if it is slow, the others are shared out over
-    processes. A failure is that of the first probe that fails, as if they had gone one by one.
+    processes. A failure is that of the first probe that fails, as if they had gone one by one;
+    its `made` counts the calls that went with it.
 
     Parameters
     ----------
@@ -66,6 +67,7 @@ def _shared_out(
 ) -> list[float]:
     try:
         found = Parallel(n_jobs)(delayed(attempt)(judge, i, s) for i, (judge, s) in asked)
+        made = asked[-1][0] + 1
     except pickle.PicklingError as error:
         name = asked[0][1][0].metric.name
         warnings.warn(
@@ -75,9 +77,11 @@ def _shared_out(
             stacklevel=2,
         )
         found = (attempt(judge, i, s) for i, (judge, s) in asked)
+        made = 0
     values = []
     for answer in found:
         if isinstance(answer, MetricError):
+            answer.made = max(answer.made, made)
             raise answer
         values.append(answer)
     return values
