@@ -1,6 +1,6 @@
 """The estimators against closed forms: exactness, Monte-Carlo rates, smoothed maxima."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -232,6 +232,79 @@ def test_subspace_needs_few_probes_where_random_directions_need_many(rng):
 def test_settings_must_be_positive(estimator, setting):
     with pytest.raises(ValueError, match=f"{setting} must be positive"):
         estimator(**{setting: 0})
+
+
+EVERY = LinearInterpolation, FiniteDifferences, TwoStep, Subspace
+WRONG = [
+    ({"m": 2.5}, TypeError, "m must be a whole number; got 2.5"),
+    ({"m": -3}, ValueError, "m must be positive; got -3"),
+    ({"sigma": np.inf}, ValueError, "sigma must be positive and finite; got inf"),
+    ({"sigma": np.nan}, ValueError, "sigma must be positive and finite; got nan"),
+    ({"sigma": "0.1"}, TypeError, "sigma must be a number; got '0.1'"),
+    ({"sigma2": -1.0}, ValueError, "sigma2 must be positive"),
+    ({"truncation": -1.0}, ValueError, "truncation must be zero or more"),
+    ({"ridge": -1.0}, ValueError, "ridge must be zero or more"),
+    ({"batch": -1}, ValueError, "batch must be positive; got -1"),
+    ({"batch": 0}, ValueError, "batch must be positive; got 0"),
+    ({"batch": 9.5}, TypeError, "batch must be a whole number"),
+    ({"coordinates": []}, ValueError, "coordinates must name one place or more"),
+    ({"coordinates": [0.5]}, TypeError, "coordinates must be whole numbers"),
+]
+
+
+@pytest.mark.parametrize(
+    ("estimator", "setting", "error", "said"),
+    [(e, *w) for e in EVERY for w in WRONG if set(w[0]) <= {part.name for part in fields(e)}],
+)
+def test_a_setting_that_cannot_be_is_refused_at_once(estimator, setting, error, said):
+    with pytest.raises(error, match=said):
+        estimator(**setting)
+
+
+@pytest.mark.parametrize("estimator", EVERY[:3])
+@pytest.mark.parametrize("place", [99, -1])
+def test_coordinates_beyond_what_there_is_are_refused(estimator, place, data, rng):
+    ledger = known(data, lambda u: SLOPES @ u)
+    with pytest.raises(ValueError, match=rf"coordinates must lie between 0 and .*\[{place}\]"):
+        estimator(m=4, coordinates=[0, place]).estimate(ledger, ledger.look(THETA), rng)
+
+
+@pytest.mark.parametrize("m", [1, 2, 5])
+def test_fewer_probes_than_surrogates_are_told_by_the_condition(m, rng):
+    H = rng.normal(size=(m, 5))
+    assert np.isinf(fit(H, H @ np.ones(5)).condition) == (m < 5)
+    assert np.isfinite(fit(H, H @ np.ones(5), ridge=0.1).condition)
+
+
+@pytest.mark.parametrize("estimator", [FiniteDifferences(m=30), TwoStep(m=30)], ids=repr)
+@pytest.mark.parametrize(
+    "surrogates",
+    [[per_class("hinge")] * 2, [per_class("logistic"), "hinge"], ["logistic", "hinge"]],
+    ids=["twice", "parts and whole", "two losses"],
+)
+def test_surrogates_that_no_shift_moves_apart_are_refused_before_any_draw(
+    estimator, surrogates, data, rng, monkeypatch
+):
+    ledger = known(data, lambda u: u[0], surrogates)
+    monkeypatch.setattr(Shifter, "solve", None)
+    with pytest.raises(ValueError, match="use LinearInterpolation or Subspace"):
+        estimator.estimate(ledger, ledger.look(THETA), rng)
+
+
+@pytest.mark.parametrize("overlap", [False, True])
+@pytest.mark.parametrize("part", [FiniteDifferences, TwoStep])
+def test_a_slice_without_rows_in_the_batch_loses_no_draw(part, overlap, rng):
+    data = blobs(rng, n=200)
+    rare = Sliced("logistic", rows=lambda rows: np.arange(len(rows)) < 1, label="first")
+    surrogates = [*per_class("logistic").expand(data), rare]
+    if not overlap:
+        apart = Sliced("logistic", rows=lambda rows: np.arange(len(rows)) > 0, label="others")
+        surrogates = [rare, apart]
+    ledger = known(data, lambda u: u.sum(), surrogates)
+    estimate = part(m=40, sigma=0.001, batch=10).estimate(ledger, ledger.look(THETA), rng)
+    assert estimate.lost == 0
+    assert estimate.gradient[surrogates.index(rare)] == 0.0
+    assert np.any(estimate.gradient)
 
 
 def test_every_estimator_is_repeatable_from_a_seed(data):

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anymetric.gradients import Estimate, GradientEstimator, LinearInterpolation
-from anymetric.gradients.base import positive
+from anymetric.gradients.settings import positive
 from anymetric.ledger import BudgetSpent, Ledger, Probe
 from anymetric.projections import Adagrad, Projector
 from anymetric.solution import Solution, Status, Turn, keeping

@@ -8,7 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from anymetric.gradients.base import Estimate, afforded, positive, truncated
+from anymetric.gradients.base import Estimate, afforded, truncated
+from anymetric.gradients.settings import (
+    not_negative,
+    places,
+    positive,
+    rows_and_places,
+    whole,
+)
 from anymetric.gradients.shifts import Shifter, margin_slices
 from anymetric.ledger import Ledger, Probe, draw_rows
 from anymetric.problem import BLOCK
@@ -63,8 +70,10 @@ class FiniteDifferences:
     batch: int | None = None
 
     def __post_init__(self) -> None:
-        positive("m", self.m)
+        whole("m", self.m)
         positive("sigma", self.sigma)
+        not_negative("truncation", self.truncation)
+        rows_and_places(self.batch, self.coordinates)
 
     def estimate(self, ledger: Ledger, here: Probe, rng: np.random.Generator) -> Estimate:
         """Draw, shift, ask the metric, and average ``(M_j - M_0) Z_j / sigma``."""
@@ -130,8 +139,10 @@ class TwoStep:
     batch: int | None = None
 
     def __post_init__(self) -> None:
-        positive("m", self.m)
+        whole("m", self.m)
         positive("sigma", self.sigma)
+        not_negative("truncation", self.truncation)
+        rows_and_places(self.batch, self.coordinates)
         positive("lipschitz", self.lipschitz)
         if self.sigma2 is not None:
             positive("sigma2", self.sigma2)
@@ -206,7 +217,7 @@ def masked(Z: Floats64, coordinates: Sequence[int] | None) -> Floats64:
     if coordinates is None:
         return Z
     kept = np.zeros(Z.shape[1])
-    kept[list(coordinates)] = 1.0
+    kept[places(coordinates, len(kept), "surrogates")] = 1.0
     return Z * kept
 
 

@@ -9,7 +9,14 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from anymetric.gradients.base import Estimate, afforded, fit, positive
+from anymetric.gradients.base import Estimate, afforded, fit
+from anymetric.gradients.settings import (
+    not_negative,
+    places,
+    positive,
+    rows_and_places,
+    whole,
+)
 from anymetric.ledger import Batch, Ledger, Probe
 
 
@@ -62,8 +69,11 @@ class LinearInterpolation:
     batch: int | None = None
 
     def __post_init__(self) -> None:
-        positive("m", self.m)
+        whole("m", self.m)
         positive("sigma", self.sigma)
+        not_negative("ridge", self.ridge)
+        not_negative("truncation", self.truncation)
+        rows_and_places(self.batch, self.coordinates)
         if self.sides not in ("two", "one"):
             raise ValueError(f"sides must be 'two' or 'one'; got {self.sides!r}.")
 
@@ -95,6 +105,6 @@ class LinearInterpolation:
     def _draw(self, count: int, size: int, rng: np.random.Generator) -> NDArray[np.float64]:
         if self.coordinates is None:
             return rng.standard_normal((count, size))
-        Z = np.zeros((count, size))
-        Z[:, list(self.coordinates)] = rng.standard_normal((count, len(self.coordinates)))
+        Z, chosen = np.zeros((count, size)), places(self.coordinates, size, "parameters")
+        Z[:, chosen] = rng.standard_normal((count, len(chosen)))
         return Z

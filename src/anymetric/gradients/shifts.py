@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -54,15 +55,19 @@ class Shifter:
         data = problem.train
         if rows is not None:
             shares = batch_shares(shares, rows)
+        check_apart(shares, problem.names)
         margins = data.y * np.asarray(scores, dtype=np.float64)
         begun = slice_means(shares, losses, margins)
         return cls(margins, data.y, shares, losses, begun)
 
     def solve(self, targets: Floats64) -> tuple[Floats64, NDArray[np.bool_]]:
-        """Return ``(m, K)`` margin shifts for ``(m, K)`` targets, and which were found."""
+        """Return ``(m, K)`` margin shifts for ``(m, K)`` targets, and which were found.
+
+        A slice without rows takes any target, and moves nothing.
+        """
         low = np.array([loss.infimum for loss in self.losses])
         high = np.array([loss.supremum for loss in self.losses])
-        found = np.all((targets > low) & (targets < high), axis=1)
+        found = np.all(~self._filled | ((targets > low) & (targets < high)), axis=1)
         shifts = np.zeros_like(targets)
         if self._overlap:
             for j in np.flatnonzero(found):
@@ -83,22 +88,27 @@ class Shifter:
 
     @property
     def _members(self) -> sparse.csr_array:
-        S = self.shares
-        return sparse.csr_array((np.ones_like(S.data), S.indices, S.indptr), shape=S.shape)
+        return members_of(self.shares)
+
+    @property
+    def _filled(self) -> NDArray[np.bool_]:
+        """Which slices have rows."""
+        return np.asarray(np.diff(self.shares.indptr) > 0)
 
     @property
     def _overlap(self) -> bool:
-        return len(np.unique(self.shares.indices)) < self.shares.nnz
+        return overlap(self.shares)
 
     def _together(self, target: Floats64) -> tuple[Floats64, bool]:
         """Solve the K x K system of slices that share rows."""
-        members = self._members
+        members, filled = self._members, self._filled
 
         def system(shift: Floats64) -> tuple[Floats64, Floats64]:
             margins = self.margins + members.T @ shift
             slopes = np.stack([loss.slope(margins) for loss in self.losses])
             slope = np.asarray(self.shares.multiply(slopes) @ members.T.toarray())
-            return slice_means(self.shares, self.losses, margins) - target, slope
+            over = slice_means(self.shares, self.losses, margins) - target
+            return np.where(filled, over, shift), slope + np.diag(1.0 - filled)
 
         result = optimize.root(system, np.zeros(len(target)), jac=True, options={"xtol": 1e-14})
         return result.x, bool(np.max(np.abs(system(result.x)[0])) <= 1e-11)
@@ -108,6 +118,44 @@ def slice_means(shares: sparse.csr_array, losses: tuple[Loss, ...], margins: Flo
     """Return the mean loss of every slice."""
     values = np.stack([loss.value(margins) for loss in losses])
     return np.asarray(shares.multiply(values).sum(axis=1), dtype=np.float64)
+
+
+def members_of(shares: sparse.csr_array) -> sparse.csr_array:
+    """Return ones where a row belongs to a slice."""
+    ones = np.ones_like(shares.data)
+    return sparse.csr_array((ones, shares.indices, shares.indptr), shape=shares.shape)
+
+
+def overlap(shares: sparse.csr_array) -> bool:
+    """Return whether slices share rows."""
+    return len(np.unique(shares.indices)) < shares.nnz
+
+
+def check_apart(shares: sparse.csr_array, names: Sequence[str]) -> None:
+    """Refuse slices of which one cannot move without the others: no shift gives most targets.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> check_apart(sparse.csr_array(np.array([[1.0, 0.0], [0.5, 0.5]])), ["first", "all"])
+    >>> check_apart(sparse.csr_array(np.array([[0.5, 0.5], [0.5, 0.5]])), ["all", "again"])
+    Traceback (most recent call last):
+    ...
+    ValueError: Shifts of the scores must move each of the 2 surrogates by itself; got 'again',
+    whose rows move with those of the others. ...
+    """
+    if not overlap(shares):
+        return
+    filled = np.flatnonzero(np.diff(shares.indptr))
+    members = members_of(shares)[filled]
+    common = (members @ members.T).toarray()  # how many rows two slices share
+    for k in range(len(filled)):
+        if np.linalg.matrix_rank(common[: k + 1, : k + 1], hermitian=True) <= k:
+            raise ValueError(
+                f"Shifts of the scores must move each of the {len(names)} surrogates by itself; "
+                f"got {names[filled[k]]!r}, whose rows move with those of the others. Drop it, or "
+                "use LinearInterpolation or Subspace, which move the parameters."
+            )
 
 
 def margin_slices(problem: Problem) -> tuple[tuple[Loss, ...], sparse.csr_array]:

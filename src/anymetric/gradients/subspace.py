@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from anymetric.gradients.base import Estimate, afforded, fit, positive
+from anymetric.gradients.base import Estimate, afforded, fit
+from anymetric.gradients.settings import not_negative, positive, whole
 from anymetric.ledger import Ledger, Probe, Probes
 
 
@@ -50,8 +51,10 @@ class Subspace:
     truncation: float | None = None
 
     def __post_init__(self) -> None:
-        positive("m", self.m)
+        whole("m", self.m)
         positive("sigma", self.sigma)
+        not_negative("ridge", self.ridge)
+        not_negative("truncation", self.truncation)
 
     def estimate(self, ledger: Ledger, here: Probe, rng: np.random.Generator) -> Estimate:
         """Probe on both sides of `here` and fit the differences of each pair."""
