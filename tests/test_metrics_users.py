@@ -377,6 +377,38 @@ def test_a_scorer_by_name_works_on_zero_one_labels(name, fitted):
     assert bound.values(model.decision_function(data.X)) == pytest.approx(expected, rel=1e-12)
 
 
+UNTOLD = {
+    "jaccard": "jaccard",
+    "neg_brier_score": "neg_brier_score",
+    "d2_brier_score": "d2_brier_score",
+    "f1": sk.make_scorer(sk.f1_score),
+    "average_precision": sk.get_scorer("average_precision"),
+}
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.parametrize("scorer", UNTOLD.values(), ids=UNTOLD)
+def test_a_scorer_is_told_which_word_is_positive(scorer, turned, weighted, fitted):
+    data, labels, truth, _ = fitted
+    labels, sign = (labels[::-1], -1.0) if turned else (labels, 1.0)
+    weights = np.random.default_rng(1).random(len(data)) if weighted else None
+    model = LogisticRegression().fit(data.X, truth == labels[1])
+    bound = as_metric(scorer).bind(sign * data.y, weights=weights, labels=labels, X=data.X)
+    extra = {"sample_weight": weights} if weighted else {}
+    expected = sk.get_scorer(scorer)(model, data.X, truth == labels[1], **extra)
+    assert bound.values(model.decision_function(data.X)) == pytest.approx(expected, rel=1e-12)
+
+
+def test_a_scorer_that_names_its_positive_label_keeps_it(fitted):
+    data, labels, truth, model = fitted
+    kept = sk.make_scorer(partial(sk.f1_score, pos_label=labels[0]))
+    for scorer in (kept, sk.make_scorer(sk.f1_score, pos_label=labels[0])):
+        bound = as_metric(scorer).bind(data.y, labels=labels)
+        expected = sk.f1_score(truth, model.predict(data.X), pos_label=labels[0])
+        assert bound.values(model.decision_function(data.X)) == pytest.approx(expected)
+
+
 def test_a_positive_label_that_sorts_first_is_the_first_class(fitted):
     data, labels, truth, model = fitted
     scores = model.decision_function(data.X)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -60,13 +61,32 @@ def takes_weights(scorer: Any) -> bool:
     return any(p.name == "sample_weight" for p in parameters(function))
 
 
+def told_positive(scorer: Any, labels: Sequence[Any]) -> Any:
+    """Return a scorer that knows the positive label, where it would take one that is not there.
+
+    Examples
+    --------
+    >>> from sklearn.metrics import get_scorer
+    >>> told_positive(get_scorer("jaccard"), ("no", "yes"))._kwargs["pos_label"]
+    'yes'
+    """
+    function: Any = getattr(scorer, "_score_func", None)
+    assumed = [p.default for p in parameters(function) if p.name == "pos_label"]
+    if not assumed or assumed[0] in list(labels) or "pos_label" in scorer._kwargs:
+        return scorer
+    told = copy(scorer)
+    told._kwargs = {**scorer._kwargs, "pos_label": labels[1]}
+    return told
+
+
 @dataclass(frozen=True)
 class ScorerMetric(Metric):
     """A scikit-learn scorer: ``scorer(estimator, X, y)``, greater is better.
 
     The scorer meets a stand-in estimator whose `decision_function` is the score, `predict` its
     sign in the user's labels and `predict_proba` its logistic transform; for regression
-    `predict` is the score. Row weights are passed where the scorer takes `sample_weight`.
+    `predict` is the score. Row weights are passed where the scorer takes `sample_weight`, and the
+    positive label where its `pos_label` is none of the labels.
 
     Parameters
     ----------
@@ -129,7 +149,13 @@ class BoundScorer(BoundCalls):
         extra = {"sample_weight": self.rows.weights.copy()} if self.weighted else {}
         kind = ScoredRegressor if self.names is None else ScoredClassifier
         stand_in = kind(scores, self.names)
-        return self.metric.scorer(stand_in, self._features(), self.truth(), **extra)
+        return self.scorer(stand_in, self._features(), self.truth(), **extra)
+
+    @cached_property
+    def scorer(self) -> Any:
+        """The scorer, told which label is positive."""
+        labels = self.rows.labels
+        return self.metric.scorer if labels is None else told_positive(self.metric.scorer, labels)
 
     @cached_property
     def weighted(self) -> bool:
