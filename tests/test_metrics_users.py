@@ -403,8 +403,8 @@ def test_a_scorer_is_told_which_word_is_positive(scorer, turned, weighted, fitte
 def test_a_scorer_that_names_its_positive_label_keeps_it(fitted):
     data, labels, truth, model = fitted
     kept = sk.make_scorer(partial(sk.f1_score, pos_label=labels[0]))
-    for scorer in (kept, sk.make_scorer(sk.f1_score, pos_label=labels[0])):
-        bound = as_metric(scorer).bind(data.y, labels=labels)
+    for named in (kept, sk.make_scorer(sk.f1_score, pos_label=labels[0])):
+        bound = as_metric(named).bind(data.y, labels=labels)
         expected = sk.f1_score(truth, model.predict(data.X), pos_label=labels[0])
         assert bound.values(model.decision_function(data.X)) == pytest.approx(expected)
 

@@ -354,3 +354,9 @@ def test_good_inputs_are_accepted_and_each_bad_one_is_named(function, inputs):
 def test_a_chance_of_failure_is_below_one():
     with pytest.raises(ValueError, match=r"delta is a chance of failure.*got 1\.0"):
         theory.interpolation_settings(**{**INTERPOLATION, "delta": 1.0})
+
+
+@pytest.mark.parametrize("slack", [1e-155, 1e-170, 1e-300])
+def test_a_slack_beyond_all_probes_is_refused_with_what_to_do(slack):
+    with pytest.raises(ValueError, match=f"slack={slack!r}: give a larger upper bound"):
+        theory.interpolation_settings(**{**INTERPOLATION, "slack": slack})

@@ -218,7 +218,13 @@ def interpolation_settings(
     check(K=K, d=d, G=G, Phi=Phi, beta=beta, slack=slack, delta=delta)
     log = _log(d)
     sigma = (G * slack / beta) ** (1 / 3) / (Phi * K**1.5 * log ** (2 / 3))
-    m = math.ceil(G**4 * K**9 * log**4 * beta**2 * math.log(K / delta) / slack**2)
+    probes = G**4 * K**9 * log**4 * beta**2 * math.log(K / delta) / slack / slack
+    if not math.isfinite(probes):
+        raise ValueError(
+            f"m grows as 1 / slack^2 and is beyond every number at slack={slack!r}: give a larger "
+            "upper bound of the slack."
+        )
+    m = math.ceil(probes)
     error = interpolation_error(sigma=sigma, K=K, d=d, G=G, Phi=Phi, beta=beta, slack=slack)
     stated = (G * slack * beta**2) ** (1 / 3) * K**3 * log ** (4 / 3)
     return Settings(sigma, m, error, stated)
