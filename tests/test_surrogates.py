@@ -110,6 +110,24 @@ def test_an_empty_slice_names_itself_and_the_values_seen(data):
         bind(Sliced("hinge", (("groups", "z"),)), data)
 
 
+@pytest.mark.parametrize(
+    ("groups", "shown"),
+    [([0.0, 1.0], ["0.0", "1.0"]), ([0.5, -2.0], ["-2.0", "0.5"]), ([0, 1], ["0", "1"])],
+)
+def test_groups_that_are_numbers_are_shown_as_given(groups, shown):
+    data = Data(np.zeros((2, 1)), np.array([1.0, -1.0]), side={"groups": np.array(groups)})
+    assert bind(per_group("hinge"), data).names == tuple(f"hinge[groups={g}]" for g in shown)
+    with pytest.raises(ValueError, match=rf"\[groups=9.0\].*seen: {', '.join(shown)}\."):
+        bind(Sliced("hinge", (("groups", 9.0),)), data)
+
+
+@pytest.mark.parametrize("rows", [np.ones(7, dtype=bool), np.arange(3), np.ones((300, 1)), True])
+def test_a_mask_of_another_length_is_refused(rows, data):
+    shape = str(np.shape(rows)).replace("(", r"\(").replace(")", r"\)")
+    with pytest.raises(ValueError, match=f"'mine'.*each of the 300 rows; got .* shape {shape}"):
+        bind(Sliced("hinge", rows=lambda data: rows, label="mine"), data)
+
+
 def test_a_missing_column_is_named_with_those_given(data):
     with pytest.raises(ValueError, match=r"need the column.*source.*amount, groups"):
         bind(per_source("hinge"), data)

@@ -50,7 +50,7 @@ class Sliced:
         """The label, or the loss with its slice."""
         if self.label is not None:
             return self.label
-        pairs = ", ".join(f"{column}={shown(value)}" for column, value in self.where)
+        pairs = ", ".join(f"{column}={shown(value, column)}" for column, value in self.where)
         return f"{as_loss(self.loss).name}[{pairs or 'all'}]"
 
     @property
@@ -64,7 +64,7 @@ class Sliced:
         for column, value in self.where:
             chosen &= data.column(column) == value
         if self.rows is not None:
-            chosen &= np.asarray(self.rows(data), dtype=bool)
+            chosen &= self._described(data)
         return chosen
 
     def mask(self, data: Data) -> NDArray[np.bool_]:
@@ -78,9 +78,18 @@ class Sliced:
         """Fix the rows."""
         return BoundSlices(as_loss(self.loss), data.y, shares([self], data))
 
+    def _described(self, data: Data) -> NDArray[np.bool_]:
+        mask = np.asarray(self.rows(data))  # type: ignore[misc]
+        if mask.shape != (len(data),):
+            raise ValueError(
+                f"Surrogate {self.name!r}: rows= must return True or False for each of the "
+                f"{len(data)} rows; got an array of shape {mask.shape}."
+            )
+        return mask.astype(bool)
+
     def _empty(self, data: Data) -> str:
         columns = [column for column, _ in self.where]
-        seen = {column: [shown(v) for v in np.unique(data.column(column))] for column in columns}
+        seen = {c: [shown(v, c) for v in np.unique(data.column(c))] for c in columns}
         values = "; ".join(f"{column} seen: {', '.join(v)}" for column, v in seen.items())
         return (
             f"Surrogate {self.name!r} selects no rows of positive weight among {len(data)}"
@@ -232,12 +241,12 @@ def shares(surrogates: Sequence[Sliced], data: Data) -> sparse.csr_array:
     return sparse.csr_array(sparse.vstack(rows, format="csr"))
 
 
-def shown(value: Any) -> str:
+def shown(value: Any, column: str = "class") -> str:
     """Return a slice value as the user wrote it; classes as -1 and +1.
 
     Examples
     --------
-    >>> shown(1.0), shown("Female")
-    ('+1', 'Female')
+    >>> shown(1.0), shown(0.0, "groups"), shown("Female", "groups")
+    ('+1', '0.0', 'Female')
     """
-    return f"{value:+g}" if isinstance(value, float) else str(value)
+    return f"{value:+g}" if isinstance(value, float) and column == "class" else str(value)
