@@ -3,6 +3,7 @@
 import inspect
 import pickle
 import sys
+import warnings
 from fractions import Fraction
 from functools import partial
 from types import ModuleType
@@ -520,6 +521,32 @@ def test_weights_that_a_function_does_not_take_are_warned_of(weighed):
         with pytest.warns(MetricWarning, match="'share_score' takes no sample_weight"):
             told = score(X, y, sample_weight=weights * np.arange(120))
         assert told == score(X[60:], y[60:])
+
+
+@pytest.mark.parametrize("judging", [False, True])
+@pytest.mark.parametrize("classes", [2, 3])
+def test_a_fit_warns_once_of_weights_that_its_function_does_not_take(weighed, classes, judging):
+    X, y, _, _ = weighed
+    y = np.where(X[:, 1] > 0.8, classes - 1, y)
+    estimator = MetricClassifier(share_score, max_metric_calls=30, random_state=0)
+    weights = 1.0 + np.arange(120)
+    given = {"sample_weight": weights}
+    if judging:
+        given = {"X_val": X, "y_val": y, "sample_weight_val": weights}
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        estimator.fit(X, y, **given)
+    found = [w for w in told if "'share_score' takes no sample_weight" in str(w.message)]
+    assert [w.category for w in found] == [MetricWarning]
+    assert found[0].filename == __file__
+
+
+@pytest.mark.filterwarnings("error:.*takes no sample_weight")
+def test_a_fit_with_equal_weights_for_all_that_judge_warns_of_nothing(weighed):
+    X, y, _, _ = weighed
+    estimator = MetricClassifier(share_score, max_metric_calls=30, random_state=0)
+    estimator.fit(X, y, sample_weight=np.repeat([0.0, 2.0], 60))
+    estimator.fit(X, y, sample_weight=1.0 + np.arange(120), X_val=X, y_val=y)
 
 
 def test_many_classes_without_weight_do_not_count_either(weighed):

@@ -202,20 +202,38 @@ def weighed(metric, y, scores, weights, columns, X):
     >>> weighed(as_metric(hits, greater_is_better=True), *rows)[:3]
     (array([-1.]), array([1.]), None)
     """
-    asked = getattr(metric, "inner", metric)
-    if weights is None or not np.any(weights) or getattr(asked, "takes_weights", True):
+    if weights is None or not np.any(weights) or takes_weights(metric):
         return y, scores, weights, columns, X
+    warn_if_unweighed(metric, weights, stacklevel=4)
     kept = np.flatnonzero(weights)
-    if np.ptp(weights[kept]) > 0.0:
-        warnings.warn(
-            f"sample_weight was given, but the metric {metric.name!r} takes no sample_weight: all "
-            "rows of positive weight count alike. Give it a parameter of that name.",
-            MetricWarning,
-            stacklevel=3,
-        )
     columns = {name: column[kept] for name, column in columns.items()}
     X = None if X is None else _safe_indexing(X, kept)
     return y[kept], scores[kept], None, columns, X
+
+
+def takes_weights(metric):
+    """Return whether a metric takes weights: all do but functions and scorers that do not say so.
+
+    Examples
+    --------
+    >>> def hits_score(y_true, y_pred):
+    ...     return (y_true == y_pred).mean()
+    >>> takes_weights(as_metric("f1")), takes_weights(as_metric(hits_score))
+    (True, False)
+    """
+    return getattr(getattr(metric, "inner", metric), "takes_weights", True)
+
+
+def warn_if_unweighed(metric, weights, stacklevel=5):
+    """Warn where rows that judge have different weights, and the metric takes none."""
+    if takes_weights(metric) or np.ptp(weights[weights > 0.0]) == 0.0:
+        return
+    warnings.warn(
+        f"sample_weight was given, but the metric {metric.name!r} takes no sample_weight: all "
+        "rows of positive weight count alike. Give it a parameter of that name.",
+        MetricWarning,
+        stacklevel=stacklevel,
+    )
 
 
 def warn_if_maximised(metric):

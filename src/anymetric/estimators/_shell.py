@@ -40,7 +40,7 @@ from anymetric.estimators._rows import (
     checked_weights,
     telling,
 )
-from anymetric.estimators._scorer import warn_if_maximised, weighed
+from anymetric.estimators._scorer import warn_if_maximised, warn_if_unweighed, weighed
 from anymetric.estimators._units import unit_of
 from anymetric.gradients import LinearInterpolation, Subspace
 from anymetric.ledger import Ledger, Probe
@@ -180,6 +180,7 @@ class MetricEstimator(ShowsRun, TakesRows, CallbackSupportMixin, BaseEstimator):
             train = given
             valid = self._given_valid(X_val, y_val, sample_weight_val, side_val, groups_val, given)
         problem = self._problem(self.metric_, train, valid)
+        warn_if_unweighed(self.metric_, valid.weights)
         try:
             solution = self._run(problem, rng)
         except MetricError as error:
