@@ -13,7 +13,7 @@ from sklearn.linear_model import LogisticRegression
 from anymetric.auto import Auto
 from anymetric.auto.average import Judged, agreeing, votes
 from anymetric.auto.calling import CallingJury
-from anymetric.auto.choice import still_flagging
+from anymetric.auto.choice import flat, still_flagging
 from anymetric.auto.domain import domain_weights
 from anymetric.auto.jury import DecisionJury, Judgement, replicate_weights
 from anymetric.auto.parts import Part, named
@@ -477,6 +477,20 @@ def test_one_sample_is_cross_fitted(rng):
     in_sample = float(problem.cost(solution.theta))
     assert solution.cost < 0.5
     assert abs(solution.cost - in_sample) < 0.2
+
+
+@pytest.mark.parametrize("cost", [0.0, 0.3, 1e-20, 1e9])
+def test_rounding_is_flat_and_more_is_not_whatever_the_unit(cost, rng):
+    def heard(change):
+        costs = cost + change * rng.uniform(-1.0, 1.0, 20)
+        recipe = Recipe("one", np.ones(1))
+        tried = [Candidate(recipe, np.zeros(2), np.ones(1), rng.normal(size=2)) for _ in "ab"]
+        return [Judged(one, Judgement(0.0, costs[0], costs)) for one in tried]
+
+    unit = cost or 1.0
+    assert flat(heard(0.0))
+    assert flat(heard(1e-15 * unit))
+    assert not flat(heard(1e-9 * unit))
 
 
 def test_a_constant_metric_is_flat_and_keeps_the_plain_model(rng):

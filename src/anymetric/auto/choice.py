@@ -35,6 +35,8 @@ Floats64 = NDArray[np.float64]
 CALLS = 24, 40
 # With so many calls all candidates can have all of these.
 PLENTY = 4000
+# What a change of the cost must be above, in units of the cost, to be more than rounding.
+ROUNDING = 1e-14
 # Fewer judging rows than this cannot choose at all.
 FEWEST = 50
 
@@ -152,7 +154,9 @@ def flat(judged: list[Judged]) -> bool:
     costs = np.concatenate([np.append(j.tuned.replicates, j.tuned.cost) for j in judged])
     first = judged[0].candidate.valid
     differ = any(not np.array_equal(first, j.candidate.valid) for j in judged[1:])
-    return differ and bool(np.all(costs == costs[0]))
+    # A metric that is as good as it can be costs the rounding of its best value, which is one.
+    unit = max(float(np.abs(costs).max()), 1.0 if costs.min() <= 0.0 else 0.0)
+    return differ and bool(np.ptp(costs) <= ROUNDING * unit)
 
 
 def few(problem: Problem) -> bool:

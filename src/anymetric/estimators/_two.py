@@ -56,16 +56,8 @@ class TwoClasses:
 
     def _problem(self, metric, train, valid):
         problem = super()._problem(metric, train, valid)
-        if isinstance(problem.labels, Classes):
-            return problem
-        if len(np.unique(valid.y)) == 1 and not isinstance(problem.judge, BoundCalls):
-            either = np.array([1.0, -1.0]) * np.ones((len(valid), 1))
-            if np.ptp(problem.judge.costs(either)) == 0.0:
-                raise ValueError(
-                    f"The {len(valid)} rows that judge are all of the class "
-                    f"{str(self.classes_[int(valid.y[0] > 0)])!r}: there the metric "
-                    f"{metric.name!r} is the same whatever is predicted."
-                )
+        if not isinstance(problem.labels, Classes):
+            check_judging(problem, [f"of the class {str(name)!r}" for name in self.classes_])
         return problem
 
     def _strata(self, data):
@@ -94,3 +86,35 @@ class TwoClasses:
     def _set_coefficients(self, weights, offset):
         self.coef_ = weights[np.newaxis, :]
         self.intercept_ = np.array([offset])
+
+
+def check_judging(problem, kinds):
+    """Refuse rows of one class to judge by, where the metric is the same whatever is predicted.
+
+    Parameters
+    ----------
+    problem : Problem
+    kinds : pair of str
+        What to call rows of the first class, and of the second.
+
+    Examples
+    --------
+    >>> from anymetric.data import Data
+    >>> from anymetric.metrics import as_metric
+    >>> from anymetric.problem import Problem
+    >>> one = Data(np.zeros((2, 1)), np.ones(2))
+    >>> check_judging(Problem(one, "hinge", as_metric("prbep")), ("irrelevant", "relevant"))
+    Traceback (most recent call last):
+    ...
+    ValueError: The 2 rows that judge are all relevant: there the metric 'prbep' is the same ...
+    """
+    y, n = problem.valid.y, len(problem.valid)
+    if len(np.unique(y)) > 1 or isinstance(problem.judge, BoundCalls):
+        return
+    ramp = np.linspace(-1.0, 1.0, n)
+    costs = problem.judge.costs(np.column_stack([np.ones(n), -np.ones(n), ramp, -ramp]))
+    if np.ptp(costs) <= 1e-12 * max(1.0, np.abs(costs).max()):
+        raise ValueError(
+            f"The {n} rows that judge are all {kinds[int(y[0] > 0)]}: there the metric "
+            f"{problem.metric.name!r} is the same whatever is predicted. Give rows of both classes."
+        )

@@ -9,6 +9,7 @@ from anymetric.estimators._defaults import default_by_query, default_ranking
 from anymetric.estimators._queries import TakesQueries, starts_by_query
 from anymetric.estimators._rows import real
 from anymetric.estimators._shell import MetricEstimator
+from anymetric.estimators._two import check_judging
 from anymetric.tuning import RANKING_SIGMAS, RANKING_STEPS
 
 
@@ -127,6 +128,12 @@ validation_, settings_, n_metric_calls_
 
     def _encode_valid(self, y):
         return np.where(real(y) > self.least_, 1.0, -1.0)
+
+    def _problem(self, metric, train, valid):
+        problem = super()._problem(metric, train, valid)
+        if "query" not in valid.side:
+            check_judging(problem, ("irrelevant", "relevant"))
+        return problem
 
     def _strata(self, data):
         return data.y
