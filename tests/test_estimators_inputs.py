@@ -9,8 +9,9 @@ from sklearn.base import clone
 from anymetric.descent import Descent
 from anymetric.estimators import MetricClassifier, MetricRanker, MetricRegressor
 from anymetric.gradients import Subspace
+from anymetric.losses import Logistic
 from anymetric.projections import GaussNewton
-from anymetric.surrogates import per_group
+from anymetric.surrogates import Sliced, per_class, per_group
 
 QUICK = Descent(turns=3, gradient=Subspace(m=6), projection=GaussNewton(4), normalised=True)
 CLASSIFIER = MetricClassifier("f1", method=QUICK, random_state=0)
@@ -54,6 +55,10 @@ ROWS = {
     "negative weight": ({"sample_weight": spoiled(np.ones(N), 3, -1.0)}, "Negative values"),
     "no weight": ({"sample_weight": np.zeros(N)}, "at least one non-zero"),
     "short weights": ({"sample_weight": np.ones(N - 1)}, r"sample_weight.shape == \(79,\)"),
+    "one row of weight": (
+        {"sample_weight": spoiled(np.zeros(N), 3, 1.0)},
+        r"1 sample\(s\) of positive weight while a minimum of 2 is required by Metric",
+    ),
     "one row": ({"X": X[:1], "y": Y[:1]}, r"1 sample\(s\).*minimum of 2"),
     "no rows": ({"X": X[:0], "y": Y[:0]}, r"0 sample\(s\)"),
     "no columns": ({"X": X[:, :0]}, r"0 feature\(s\)"),
@@ -190,13 +195,53 @@ TARGETS = {
         {"X_val": X[Y == 0], "y_val": Y[Y == 0]},
         "rows that judge: Metric 'average_precision' needs positives",
     ),
+    "only relevant rows to judge": (
+        RANKER,
+        {"X_val": X[Y == 1], "y_val": Y[Y == 1]},
+        "all relevant: there the metric 'average_precision' is the same whatever",
+    ),
+    "no relevant rows for the top": (
+        clone(RANKER).set_params(metric="precision@5", method="auto"),
+        {"X_val": X[Y == 0], "y_val": Y[Y == 0]},
+        "all irrelevant: there the metric 'precision@5' is the same whatever",
+    ),
     "words to rank": (RANKER, {"y": np.where(Y, "good", "bad")}, "y must hold numbers; got '"),
     "words to predict": (REGRESSOR, {"y": np.where(Y, "up", "down")}, "y must hold numbers; got '"),
     "a constant": (REGRESSOR, {"y": np.ones(N)}, "'r2' needs targets that differ"),
     "classes wanted": (
         clone(REGRESSOR).set_params(metric="f1"),
         {"y": X[:, 0]},
-        r"Metric 'f1' needs classes coded as -1 and \+1",
+        "metric 'f1' is of classes, and MetricRegressor predicts numbers: take MetricClassifier",
+    ),
+    "groups of classes wanted": (
+        clone(REGRESSOR).set_params(metric="macro_f1"),
+        {"y": X[:, 0]},
+        "take MetricClassifier",
+    ),
+    "an order wanted": (
+        clone(REGRESSOR).set_params(metric="roc_auc"),
+        {"y": X[:, 0]},
+        "'roc_auc' is of an order of two classes.*take MetricRanker or MetricClassifier",
+    ),
+    "a loss of the margin": (
+        clone(REGRESSOR).set_params(surrogates="hinge"),
+        {"y": X[:, 0]},
+        "'hinge', a loss of the margin.*take 'squared', 'absolute', 'huber'",
+    ),
+    "a loss of the margin in a list": (
+        clone(REGRESSOR).set_params(surrogates=["squared", [Logistic()]]),
+        {"y": X[:, 0]},
+        "'logistic', a loss of the margin",
+    ),
+    "slices by class": (
+        clone(REGRESSOR).set_params(surrogates=per_class("squared")),
+        {"y": X[:, 0]},
+        "'squared', which has a slice for each class",
+    ),
+    "one slice by class": (
+        clone(REGRESSOR).set_params(surrogates=[Sliced("squared", (("class", 1.0),))]),
+        {"y": X[:, 0]},
+        "'squared', which has a slice for each class",
     ),
 }
 
@@ -226,6 +271,8 @@ SETTINGS = {
     "short starts": ({"starts": np.zeros((1, 3))}, r"4 finite parameters.*shape \(1, 3\)"),
     "infinite starts": ({"starts": np.full((1, 4), np.inf)}, "4 finite parameters"),
     "too large a fraction": ({"validation_fraction": 1.0}, "validation_fraction"),
+    "nothing to judge": ({"validation_fraction": 0.001}, "0.001 of 80 rows leaves none to judge"),
+    "nothing to train": ({"validation_fraction": 0.999}, "0.999 of 80 rows leaves none to train"),
     "no calls": ({"max_metric_calls": 0}, "max_metric_calls"),
     "negative verbosity": ({"verbose": -1}, "verbose"),
 }
@@ -235,6 +282,18 @@ SETTINGS = {
 def test_bad_settings_are_refused(mistake):
     change, match = SETTINGS[mistake]
     refused(clone(CLASSIFIER).set_params(**change), GOOD, match)
+
+
+@pytest.mark.parametrize("fraction", [0.001, 0.999])
+def test_a_fraction_that_leaves_nothing_is_refused_for_numbers_too(fraction):
+    match = f"{fraction} of 80 rows leaves none to .* share between 0.0125 and 0.988"
+    refused(clone(REGRESSOR).set_params(validation_fraction=fraction), GOOD, match)
+
+
+def test_a_fraction_that_leaves_no_query_to_train_is_refused():
+    ranker = MetricRanker("map", method=QUICK, validation_fraction=0.99, random_state=0)
+    query = np.arange(N) // 4
+    refused(ranker, {**GOOD, "query": query}, "0.99 of 20 queries leaves none to train")
 
 
 SCORES = {

@@ -39,6 +39,8 @@ def hold_out(strata, fraction, rng, *, every=True):
             "training rows judge."
         )
         return np.arange(n), np.arange(n), note
+    if min(fraction, 1.0 - fraction) * n < 1.0 - 1e-9:
+        raise none_left(fraction, n, "rows")
     _, member, counts = np.unique(strata, return_inverse=True, return_counts=True)
     order = rng.permutation(n)
     order = order[np.argsort(member[order], kind="stable")]
@@ -50,6 +52,24 @@ def hold_out(strata, fraction, rng, *, every=True):
     shared = f"; {int(both.sum())} rows of small strata both train and judge" if both.any() else ""
     judge, train = np.flatnonzero(judges | both), np.flatnonzero(~judges | both)
     return train, judge, f"{note}, stratified{shared}."
+
+
+def none_left(fraction, count, what):
+    """Return the error of a share that leaves nothing on one side of the hold-out.
+
+    Examples
+    --------
+    >>> raise none_left(0.001, 60, "rows")
+    Traceback (most recent call last):
+    ...
+    ValueError: validation_fraction=0.001 of 60 rows leaves none to judge: give a share between
+    0.0167 and 0.983, or X_val and y_val.
+    """
+    return ValueError(
+        f"validation_fraction={fraction:g} of {count} {what} leaves none to "
+        f"{'judge' if fraction < 0.5 else 'train'}: give a share between {1 / count:.3g} and "
+        f"{1 - 1 / count:.3g}, or X_val and y_val."
+    )
 
 
 def fewest(fraction):

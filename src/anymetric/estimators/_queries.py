@@ -10,6 +10,7 @@ from anymetric.auto.blends import Blend
 from anymetric.auto.kitchens import QueryKitchen
 from anymetric.blocks import Queries
 from anymetric.estimators._columns import checked, items
+from anymetric.estimators._holdout import none_left
 from anymetric.estimators._rows import as_target
 from anymetric.metrics import as_metric, by_query
 from anymetric.metrics.functions import graded
@@ -157,6 +158,8 @@ class TakesQueries:
                 "some out: the training queries judge."
             )
             return data, data
+        if judging == len(queries):
+            raise none_left(self.validation_fraction, len(queries), "queries")
         judges = np.isin(queries.member, rng.permutation(len(queries))[:judging])
         train, judge = np.flatnonzero(~judges), np.flatnonzero(judges)
         self.validation_ = (

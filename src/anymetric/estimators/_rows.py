@@ -45,6 +45,11 @@ class TakesRows:
         weights = checked_weights(sample_weight, X)
         data = Data(as_matrix(X), y, weights, columns)
         kept = np.flatnonzero(weights > 0)
+        if len(kept) < 2:
+            raise ValueError(
+                f"Found {len(kept)} sample(s) of positive weight while a minimum of 2 is required "
+                f"by {type(self).__name__}."
+            )
         self._given_rows = len(data), kept
         data = data if len(kept) == len(data) else data.take(kept)
         self._check_target(data)

@@ -12,9 +12,12 @@ from anymetric.estimators._families import families
 from anymetric.estimators._rows import real
 from anymetric.estimators._shell import MetricEstimator
 from anymetric.estimators._units import InUnit, Unit, unit_of
-from anymetric.losses import Huber, Lp
+from anymetric.losses import Huber, Loss, Lp, MarginLoss, as_loss
 from anymetric.metrics import MetricError
-from anymetric.surrogates import lp_family
+from anymetric.metrics.decisions import DecisionMetric
+from anymetric.metrics.labelled import LabelMetric
+from anymetric.metrics.ranking import RankingMetric
+from anymetric.surrogates import Sliced, Slices, Surrogate, lp_family
 
 # Powers of the default surrogates, from nearly absolute errors to sharp ones (Example 2).
 POWERS = (1.1, 1.5, 2.0, 4.0)
@@ -142,6 +145,9 @@ validation_, settings_, n_metric_calls_
         return lp_family(POWERS)
 
     def _problem(self, metric, train, valid):
+        check_numbers(metric, valid.y)
+        if not (isinstance(self.surrogates, str) and self.surrogates == "auto"):
+            check_residual(self.surrogates)
         if not self.standardize:
             return super()._problem(metric, train, valid)
         readable = train
@@ -198,3 +204,64 @@ def earliest(solution, slack):
     """
     first = next(turn for turn in solution.turns if turn.cost <= solution.cost + slack)
     return replace(solution, best=first)
+
+
+def check_numbers(metric, y):
+    """Refuse a metric of classes where the targets are numbers.
+
+    Examples
+    --------
+    >>> from anymetric.metrics import as_metric
+    >>> check_numbers(as_metric("accuracy"), np.array([0.5, 2.0]))
+    Traceback (most recent call last):
+    ...
+    ValueError: The metric 'accuracy' is of classes, and MetricRegressor predicts numbers: take
+    MetricClassifier, or a metric such as 'r2' or 'mean_absolute_error'.
+    """
+    if np.all(np.abs(y) == 1.0) or not isinstance(
+        metric, DecisionMetric | LabelMetric | RankingMetric
+    ):
+        return
+    kind, other = "classes", "MetricClassifier"
+    if isinstance(metric, RankingMetric):
+        kind, other = "an order of two classes", "MetricRanker or MetricClassifier"
+    raise ValueError(
+        f"The metric {metric.name!r} is of {kind}, and MetricRegressor predicts numbers: take "
+        f"{other}, or a metric such as 'r2' or 'mean_absolute_error'."
+    )
+
+
+def check_residual(surrogates):
+    """Refuse losses of the margin and slices by class: numbers have neither.
+
+    Examples
+    --------
+    >>> check_residual(["squared", Lp(1.5)])
+    >>> check_residual("hinge")
+    Traceback (most recent call last):
+    ...
+    ValueError: MetricRegressor was asked for the surrogate 'hinge', a loss of the margin between
+    two classes. ...
+    """
+    if isinstance(surrogates, str | Loss):
+        surrogates = Sliced(surrogates)
+    if isinstance(surrogates, Slices | Sliced):
+        refuse_classes(surrogates)
+    elif not isinstance(surrogates, Surrogate) and np.iterable(surrogates):
+        for part in surrogates:
+            check_residual(part)
+
+
+def refuse_classes(slices):
+    """Say what fits where a loss or a slice needs classes."""
+    loss = as_loss(slices.loss)
+    by = slices.by if isinstance(slices, Slices) else [column for column, _ in slices.where]
+    wrong = "a loss of the margin between two classes" if isinstance(loss, MarginLoss) else None
+    if "class" in by:
+        wrong = "which has a slice for each class"
+    if wrong is not None:
+        raise ValueError(
+            f"MetricRegressor was asked for the surrogate {loss.name!r}, {wrong}. Numbers have "
+            "none: take 'squared', 'absolute', 'huber', Lp(1.5) or lp_family(), of all rows or by "
+            "per_group(...) and per_source(...)."
+        )
