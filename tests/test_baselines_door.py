@@ -19,6 +19,8 @@ from anymetric.baselines import (
     DomainWeighted,
     GenRates,
     GroupPostShift,
+    KarRanker,
+    LightGBMPostShift,
     LogisticBaseline,
     PostShift,
     RelaxedFM,
@@ -119,6 +121,67 @@ def test_a_metric_that_fails_leaves_the_best_model_so_far():
         fitted(LogisticBaseline(broken_score))
     assert failure.value.best.status_ is Status.FAILED
     assert len(failure.value.best.history_) == 2
+
+
+class FailsAfter:
+    """A user's metric that answers so often, and no more."""
+
+    def __init__(self, function, answers):
+        self.function, self.left, self.values = function, answers, []
+
+    def __call__(self, y_true, y_pred, groups):
+        if len(self.values) == self.left:
+            raise ZeroDivisionError
+        self.values.append(float(self.function(y_true, y_pred, groups)))
+        return self.values[-1]
+
+
+SWEEPING = [PostShift, GroupPostShift, ValidationLogistic, BothLogistic, DomainWeighted]
+
+
+@pytest.mark.parametrize("kind", [*SWEEPING, LightGBMPostShift], ids=lambda k: k.__name__)
+@pytest.mark.parametrize("answers", [1, 12, 100])
+def test_a_sweep_that_fails_part_way_leaves_the_best_that_was_judged(kind, answers):
+    if kind is LightGBMPostShift:
+        pytest.importorskip("lightgbm")
+        answers = min(answers, 20)
+    own = FailsAfter(lambda y_true, y_pred, groups: np.mean(y_true == y_pred), answers)
+    with pytest.raises(MetricError, match=f"call {answers + 1} of the run") as failure:
+        fitted(kind(own, greater_is_better=True, random_state=0))
+    best = failure.value.best
+    assert best.status_ is Status.FAILED
+    assert best.n_metric_calls_ == answers + 1
+    assert best.validation_score_ == max(own.values)
+    if kind not in CROSS_FITTED:
+        X, y, groups = task()
+        own.left = None
+        assert best.score(X[160:], y[160:], groups=groups[160:]) == best.validation_score_
+
+
+def test_thresholds_of_groups_found_before_a_failure_are_kept():
+    def macro_f1(y_true, y_pred, groups):
+        return plain_macro_f1(y_true == "yes", y_pred == "yes", groups)
+
+    own = FailsAfter(macro_f1, 600)
+    with pytest.raises(MetricError) as failure:
+        fitted(GroupPostShift(own, C=1.0, greater_is_better=True, random_state=0))
+    best, common = failure.value.best, max(own.values[:81])
+    assert best.validation_score_ > common
+    assert len(set(best.shifts_.values())) == 2
+
+
+def test_a_path_that_fails_part_way_leaves_the_best_that_was_judged():
+    X, y, _ = task()
+    own = FailsAfter(lambda y_true, y_score, _: np.mean((y_true > 0) == (y_score > 0)), 12)
+
+    def hits(y_true, y_score):
+        return own(y_true, y_score, None)
+
+    ranker = KarRanker(hits, step=0.1, greater_is_better=True, random_state=0)
+    with pytest.raises(MetricError, match="call 13 of the run") as failure:
+        ranker.fit(X[:160], y[:160] == "yes", X_val=X[160:], y_val=y[160:] == "yes")
+    assert failure.value.best.validation_score_ == max(own.values)
+    assert failure.value.best.settings_["iteration"] == int(np.argmax(own.values))
 
 
 def test_bad_settings_are_explained():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -121,24 +121,43 @@ def climbed(
     >>> climbed(bound.sweep, np.array([1.0, 3.0, -1.0]), member, rng, 0)[1]
     0.0
     """
+    return min(climbs(look, scores, member, rng, restarts), key=lambda reached: reached[1])
+
+
+def climbs(
+    look: Look, scores: Floats, member: NDArray[np.intp], rng: np.random.Generator, restarts: int
+) -> Iterator[tuple[Floats, float]]:
+    """Yield shifts ``(G,)`` and their cost: the best common one, and all that each start reaches.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from anymetric.metrics import as_metric
+    >>> bound = as_metric("error").bind(np.array([-1.0, 1.0, 1.0]))
+    >>> member, rng = np.array([0, 0, 1]), np.random.default_rng(0)
+    >>> found = climbs(bound.sweep, np.array([1.0, 3.0, -1.0]), member, rng, 0)
+    >>> [round(cost, 2) for _, cost in found]
+    [0.33, 0.0]
+    """
     common = look(scores)
     size = int(member.max()) + 1
     best = np.full(size, common.shifts[common.best])
     cost = float(common.costs[common.best])
+    yield best, cost
     if len(common.shifts) == 1:  # no threshold, or all scores beyond telling apart
-        return best, cost
+        return
     starts = [(best, cost)]
     for _ in range(restarts):
         drawn = [-rng.choice(scores[member == group]) for group in range(size)]
         starts.append((np.array(drawn), np.inf))
-    ends = [climb(look, scores, member, *start) for start in starts]
-    return min(ends, key=lambda end: end[1])
+    for start in starts:
+        yield from climb(look, scores, member, *start)
 
 
 def climb(
     look: Look, scores: Floats, member: NDArray[np.intp], shifts: Floats, cost: float
-) -> tuple[Floats, float]:
-    """Sweep one group after the other until a whole round improves nothing."""
+) -> Iterator[tuple[Floats, float]]:
+    """Sweep one group after the other until a whole round improves nothing; yield what does."""
     shifts = shifts.copy()
     improved = True
     while improved:
@@ -148,7 +167,7 @@ def climb(
             shift, lower = one_group(look, scores, member == group, flagged)
             if lower < cost:
                 shifts[group], cost, improved = shift, lower, True
-    return shifts, cost
+                yield shifts.copy(), cost
 
 
 def one_group(

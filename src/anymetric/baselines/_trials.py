@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anymetric.ledger import BudgetSpent, Ledger, Probe
-from anymetric.metrics import Sweep
+from anymetric.metrics import MetricError, Sweep
 from anymetric.problem import Problem, blocks
 from anymetric.solution import Solution, Status, Turn
 
@@ -51,9 +51,27 @@ class Trials:
 
     def shifted(self, theta: Floats, limit: int | None = None, **settings: Any) -> None:
         """Keep a model at its best threshold: `shift`, to be added to its intercept."""
-        swept = self.sweep(self.scores(theta), limit)
-        cost, shift = float(swept.costs[swept.best]), float(swept.shifts[swept.best])
-        self.keep(theta, cost, shift=shift, **settings)
+        self.at_best(self.scores(theta), theta, limit, **settings)
+
+    def at_best(
+        self,
+        scores: Floats,
+        theta: Floats,
+        limit: int | None = None,
+        profile: Floats | None = None,
+        **settings: Any,
+    ) -> None:
+        """Keep a model at the best threshold of these scores of its, even if a later one fails."""
+        swept = None
+        try:
+            swept = self.sweep(scores, limit)
+        except MetricError as error:
+            swept = error.swept
+            raise
+        finally:
+            if swept is not None:
+                cost, shift = float(swept.costs[swept.best]), float(swept.shifts[swept.best])
+                self.keep(theta, cost, profile, shift=shift, **settings)
 
     def best_of(self, thetas: Floats, **settings: Any) -> None:
         """Keep the best of many models ``(m, p)``; a short budget looks at evenly spaced ones."""
@@ -63,11 +81,18 @@ class Trials:
         if len(thetas) > self.ledger.left:
             # The last are the best trained.
             numbers = np.linspace(len(thetas) - 1, 0, int(self.ledger.left)).round().astype(int)
-        scored = (self.scores(part) for part in blocks(thetas[numbers], len(self.problem.valid)))
-        costs = np.concatenate([self.ledger.ask(self.problem.judge, scores) for scores in scored])
-        best = int(np.argmin(costs))
-        number = int(numbers[best])
-        self.keep(thetas[number], float(costs[best]), iteration=number, **settings)
+        costs: list[float] = []
+        try:
+            for part in blocks(thetas[numbers], len(self.problem.valid)):
+                costs.extend(self.ledger.ask(self.problem.judge, self.scores(part)))
+        except MetricError as error:
+            costs.extend(self.problem.metric.cost(np.array(error.answers)))
+            raise
+        finally:
+            if costs:
+                best = int(np.argmin(costs))
+                number = int(numbers[best])
+                self.keep(thetas[number], float(costs[best]), iteration=number, **settings)
 
     def sweep(self, scores: Floats, limit: int | None = None) -> Sweep:
         """Look at every threshold of the judging rows' scores, or at the scores as they are."""

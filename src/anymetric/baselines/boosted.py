@@ -102,10 +102,8 @@ class LightGBMPostShift(BaselineClassifier):
         }
         stop = gbm.early_stopping(self.patience, verbose=False)
         booster = gbm.train(settings, train, self.trees, valid_sets=[valid], callbacks=[stop])
-        swept = trials.sweep(raw_scores(booster, problem.valid.X))
-        cost, shift = float(swept.costs[swept.best]), float(swept.shifts[swept.best])
-        none = np.zeros(0)
-        trials.keep(none, cost, none, shift=shift, trees=booster.best_iteration, booster=booster)
+        none, kept = np.zeros(0), {"trees": booster.best_iteration, "booster": booster}
+        trials.at_best(raw_scores(booster, problem.valid.X), none, profile=none, **kept)
         return Status.COMPLETED
 
     def _dataset(self, gbm: Any, data: Data, reference: Any = None) -> Any:

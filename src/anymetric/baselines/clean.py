@@ -85,9 +85,7 @@ max_metric_calls, random_state
         limit = trials.share(len(values))
         for C in values:
             theta, scores = fit.at(C, theta)
-            swept = trials.sweep(scores, limit)
-            cost, shift = float(swept.costs[swept.best]), float(swept.shifts[swept.best])
-            trials.keep(moved(theta, model, problem.model), cost, C=C, shift=shift)
+            trials.at_best(scores, moved(theta, model, problem.model), limit, C=C)
         return Status.COMPLETED
 
 

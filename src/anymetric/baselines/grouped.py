@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anymetric.baselines._base import COUNT_OR_NONE
-from anymetric.baselines._shifts import climbed
+from anymetric.baselines._shifts import climbs
 from anymetric.baselines._trials import Trials
 from anymetric.baselines.logistic import LogisticBaseline, PostShift
 from anymetric.metrics import Sweep
@@ -93,10 +93,16 @@ max_metric_calls, random_state
             return trials.sweep(scores, limit)
 
         scores = trials.scores(common.theta) + common.settings["shift"]
-        shifts, cost = climbed(look, scores, member, rng, self.restarts)
-        apart = dict(zip(names.tolist(), shifts.tolist(), strict=True))
         kept = {name: common.settings[name] for name in ("C", "shift")}
-        trials.keep(common.theta, cost, **kept, shifts=apart)
+        reached: list[tuple[Floats, float]] = []
+        try:
+            for shifts, cost in climbs(look, scores, member, rng, self.restarts):
+                reached.append((shifts, cost))
+        finally:  # what was reached is not lost with a metric that fails, or a budget that ends
+            if reached:
+                shifts, cost = min(reached, key=lambda one: one[1])
+                apart = dict(zip(names.tolist(), shifts.tolist(), strict=True))
+                trials.keep(common.theta, cost, **kept, shifts=apart)
         return Status.COMPLETED
 
     def _unpack(self, problem: Problem, solution: Solution) -> None:

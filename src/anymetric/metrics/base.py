@@ -28,6 +28,10 @@ class MetricError(RuntimeError):
         The best model before the failure, where the caller keeps one.
     made : int
         Calls of the batch that were made: where several go at once, some after the failure.
+    answers : tuple of float
+        The values of the probes before this one, where they were asked one by one.
+    swept : Sweep or None
+        The thresholds that had been answered, where the batch was a sweep.
 
     Examples
     --------
@@ -44,6 +48,8 @@ class MetricError(RuntimeError):
         self.call = call
         self.best = best
         self.made = probe + 1
+        self.answers: tuple[float, ...] = ()
+        self.swept: Sweep | None = None
 
 
 class Metric(ABC):

@@ -48,11 +48,25 @@ class BoundCalls(BoundMetric):
                 "threshold to sweep."
             )
         shifts = called_shifts(self._checked(scores, (1,)), limit)
-        values = self._answers(scores + shift for shift in shifts)
-        return Sweep(shifts, values, self.metric.cost(values))
+        try:
+            return self._swept(shifts, self._answers(scores + shift for shift in shifts))
+        except MetricError as error:
+            if error.answers:
+                error.swept = self._swept(shifts, np.array(error.answers))
+            raise
+
+    def _swept(self, shifts: NDArray[np.float64], values: NDArray[np.float64]) -> Sweep:
+        return Sweep(shifts[: len(values)], values, self.metric.cost(values))
 
     def _answers(self, columns: Iterable[Floats]) -> NDArray[np.float64]:
-        return np.array([self.answer(i, column) for i, column in enumerate(columns)], dtype=float)
+        values: list[float] = []
+        try:
+            for column in columns:
+                values.append(self.answer(len(values), column))
+        except MetricError as error:
+            error.answers = tuple(values)
+            raise
+        return np.array(values, dtype=float)
 
     def answer(self, probe: int, column: Floats) -> float:
         """Ask about scores ``(n,)``; a failure, or no finite number, is a `MetricError`."""
