@@ -7,8 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse, stats
+from scipy.special import expit
 from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import log_loss
 
 from anymetric.auto import Auto
 from anymetric.auto.average import Judged, agreeing, votes
@@ -16,6 +18,7 @@ from anymetric.auto.calling import CallingJury
 from anymetric.auto.choice import flat, still_flagging
 from anymetric.auto.domain import domain_weights
 from anymetric.auto.jury import DecisionJury, Judgement, replicate_weights
+from anymetric.auto.odds import as_odds
 from anymetric.auto.parts import Part, named
 from anymetric.auto.pool import Candidate, Kitchen, Recipe
 from anymetric.auto.pooled import contrary
@@ -816,3 +819,29 @@ def test_mixtures_hold_rare_values_back_and_others_do_not(rng):
     p = X[:, 1].mean()
     held = 10.0 * np.sum(rows**2) * np.array([1.0, 0.25 / (p * (1.0 - p)), 0.0])
     np.testing.assert_allclose(slope, -held * theta, atol=1e-5)
+
+
+@pytest.mark.parametrize("kind", ["scorer", "function"])
+def test_probabilities_are_as_good_as_those_of_a_plain_model(kind):
+    """A ridge of ten rows makes scores too small by a factor of three here."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2600, 10))
+    y = (4.0 * X[:, 0] + 0.7 * rng.normal(size=2600) > -2.5).astype(int)
+
+    def odds_loss(y_true, y_prob):
+        return log_loss(y_true, y_prob)
+
+    metric = "neg_log_loss" if kind == "scorer" else odds_loss
+    clf = MetricClassifier(metric, random_state=0).fit(X[:600], y[:600])
+    ours = log_loss(y[600:], expit(clf.decision_function(X[600:])))
+    plain = LogisticRegression().fit(X[:600], y[:600]).predict_proba(X[600:])
+    assert ours < log_loss(y[600:], plain)
+
+
+def test_scores_that_point_the_wrong_way_are_not_turned_into_odds():
+    X = np.linspace(-1.0, 1.0, 100)[:, None]
+    problem = Problem(
+        Data(X, np.sign(X[:, 0])), "logistic", as_metric("neg_log_loss"), labels=(0, 1)
+    )
+    wrong = Candidate(Recipe("", np.ones(100)), np.array([-1.0, 0.0]), X[:0, 0], -X[:, 0])
+    assert as_odds(wrong, problem) is wrong

@@ -8,13 +8,24 @@ import sys
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
-from sklearn.datasets import make_classification, make_regression
-from sklearn.ensemble import RandomForestClassifier
-from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.datasets import load_iris, make_classification, make_regression
+from sklearn.ensemble import (
+    HistGradientBoostingClassifier,
+    RandomForestClassifier,
+    VotingClassifier,
+)
+from sklearn.linear_model import (
+    LinearRegression,
+    LogisticRegression,
+    Perceptron,
+    Ridge,
+    RidgeClassifier,
+)
 from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
@@ -29,6 +40,7 @@ from anymetric.data import Data
 from anymetric.ledger import Ledger
 from anymetric.metrics import as_metric
 from anymetric.models import Ensemble, LinearScorer
+from anymetric.models.reweighted import told_categories
 from anymetric.models.tables import Plain
 from anymetric.problem import Problem
 from anymetric.solution import Status
@@ -151,6 +163,76 @@ def test_reweighted_regresses_and_knows_many_classes():
     many = Reweighted(LogisticRegression()).learn(Data(X, codes), np.ones(80), rng, classes=3)
     assert many.scores(X).shape == (80, 3)
     assert set(np.argmax(many.scores(X), axis=1)) <= {0, 2}
+
+
+@pytest.mark.parametrize("estimator", [RidgeClassifier(), Perceptron(random_state=0)], ids=str)
+def test_many_classes_need_no_probabilities(estimator):
+    X, y = load_iris(return_X_y=True)
+    rng = np.random.default_rng(0)
+    found = Reweighted(estimator).learn(Data(X, y.astype(float)), np.ones(150), rng, classes=3)
+    expected = clone(estimator).fit(X, y, sample_weight=np.ones(150)).predict(X)
+    np.testing.assert_array_equal(np.argmax(found.scores(X), axis=1), expected)
+    first = Data(X[:100], 2.0 * y[:100])  # the class 1 of three never occurs
+    two = Reweighted(estimator).learn(first, np.ones(100), rng, classes=3)
+    assert set(np.argmax(two.scores(X[:100]), axis=1)) == {0, 2}
+
+
+def test_categories_of_a_frame_reach_an_estimator_that_asks_for_them():
+    rng = np.random.default_rng(0)
+    codes = rng.integers(0, 40, 1200)
+    X = pd.DataFrame({"shop": pd.Categorical(codes), "x": rng.normal(size=1200)})
+    y = rng.permutation(40)[codes] % 2  # no order of the codes tells
+    trees = HistGradientBoostingClassifier(max_iter=20, min_samples_leaf=5, max_leaf_nodes=4)
+    clf = MetricClassifier("f1", model=Reweighted(trees), use_validation=False, random_state=0)
+    clf.fit(X[:800], y[:800])
+    assert clf.score(X[800:], y[800:]) > 0.95
+    named = Reweighted(clone(trees).set_params(categorical_features=[1]), categorical=(0,))
+    kept = told_categories(named.estimator, named.categorical, np.zeros((2, 2)))
+    assert kept.categorical_features == [1]
+    many = told_categories(trees, (0, 1), np.array([[0.0, 300.0]]))
+    assert many.categorical_features == [0]
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        VotingClassifier([("a", LogisticRegression()), ("b", DecisionTreeClassifier(max_depth=2))]),
+        GridSearchCV(LogisticRegression(), {"C": [0.1, 1.0]}),
+    ],
+)
+def test_estimators_that_hand_weights_on_are_taken(estimator):
+    data = sample()
+    rows = np.where(data.y > 0.0, 5.0, 1.0)
+    heavy, plain = (
+        Reweighted(estimator).learn(data, of, np.random.default_rng(0)).scores(data.X)
+        for of in (rows, np.ones(len(data)))
+    )
+    assert heavy.mean() > plain.mean()
+
+
+@pytest.mark.parametrize(
+    ("kind", "estimator", "says"),
+    [
+        (MetricClassifier, Ridge(), "Ridge, a regressor, and y has 2 classes: give a classifier"),
+        (MetricRegressor, RidgeClassifier(), "RidgeClassifier, a classifier, and y holds numbers"),
+    ],
+)
+def test_an_estimator_of_another_kind_is_refused(kind, estimator, says):
+    X, y = make_classification(random_state=0)
+    metric, y = ("f1", y) if kind is MetricClassifier else ("r2", X[:, 0])
+    with pytest.raises(TypeError, match=says):
+        kind(metric, model=Reweighted(estimator)).fit(X, y)
+
+
+def test_the_gain_is_measured_against_the_best_plain_model_of_any_family():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(500, 4))
+    y = X @ np.array([1.0, -2.0, 0.5, 0.0]) + rng.normal(size=500)
+    stump = Reweighted(DecisionTreeRegressor(max_depth=1))
+    auto = AutoLearned(learners=(stump,), linear=True)
+    clf = MetricRegressor("mean_squared_error", method=auto, random_state=0).fit(X, y)
+    assert clf.settings_["families"]["linear"]["votes"] > 0.9
+    assert abs(clf.settings_["gain"]) < 0.05  # over the stumps it is about five
 
 
 def test_one_class_alone_gives_a_constant_of_its_sign():

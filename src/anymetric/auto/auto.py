@@ -269,7 +269,7 @@ class Auto:
             # What each does well, the average may do badly: flag nobody, for instance.
             single = self._single(room, status, alone.candidate)
             error = float(alone.tuned.replicates.std())
-            told = {"error": error, **measured(running, alone.tuned)}
+            told = {"error": error, **measured(problem, running, alone.tuned)}
             return replace(single, settings={**single.settings, **told})
         shift = still_flagging(problem, mean, choice.shift)
         here = probe(problem, mean, shift, verdict.cost)
@@ -279,7 +279,7 @@ class Auto:
             "candidates": ballot(room.judged, among(room.judged, choice)),
             "trust": choice.trust,
             "error": float(verdict.replicates.std()),
-            **measured(running, verdict),
+            **measured(problem, running, verdict),
             **by_family(running, among(running, choice)),
             **told_apart(mean),
         }
@@ -292,6 +292,7 @@ class Auto:
     def _chosen(self, room: Room, running: list[Judged]) -> Choice:
         """Return the candidates' shares, their mean and its threshold."""
         choice = choose(running, room.problem, self.averaged)
+        choice = replace(choice, mean=room.sized(choice.mean))
         if room.apart is not None and isinstance(room.jury, CallingJury):
             choice = replace(choice, mean=room.apart.tuned(choice.mean, room.jury))
         return self._placed(room, choice)

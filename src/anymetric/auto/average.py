@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from anymetric.auto.apart import blended
 from anymetric.auto.jury import Judgement
-from anymetric.auto.pool import Candidate, Recipe
+from anymetric.auto.pool import Candidate, Recipe, unit
 from anymetric.ledger import Probe
 from anymetric.models import Ensemble
 from anymetric.problem import Problem
@@ -202,11 +202,6 @@ def lifted(theta: Floats64, shift: float) -> Floats64:
     moved = theta.copy()
     moved[-1] += shift
     return moved
-
-
-def unit(rows: Floats64) -> Floats64:
-    """Return weights that sum to one, or zeros."""
-    return rows / max(float(rows.sum()), np.finfo(float).tiny)
 
 
 def slice_worth(problem: Problem, recipe: Recipe) -> dict[str, float]:

@@ -23,7 +23,7 @@ from anymetric.auto.average import (
 )
 from anymetric.auto.jury import CountedJury, DecisionJury, Judgement, Jury
 from anymetric.auto.pool import Candidate, Recipe
-from anymetric.auto.told import families_of, gains, votes_of
+from anymetric.auto.told import families_of, gains, plain_among, votes_of
 from anymetric.auto.trust import Bench
 from anymetric.data import Data
 from anymetric.ledger import Ledger
@@ -190,9 +190,10 @@ def told_apart(candidate: Candidate) -> dict[str, Any]:
     return {} if candidate.apart is None else {"shifts": dict(candidate.apart)}
 
 
-def measured(judged: list[Judged], verdict: Judgement) -> dict[str, float]:
-    """Return the gain over the plain candidate, its error, and the optimism of choosing."""
-    return gains([j.tuned for j in judged], verdict)
+def measured(problem: Problem, judged: list[Judged], verdict: Judgement) -> dict[str, float]:
+    """Return the gain over the best plain candidate, its error, and the optimism of choosing."""
+    plain = plain_among(problem, [j.candidate.recipe for j in judged])
+    return gains([j.tuned for j in judged], verdict, plain)
 
 
 def by_family(judged: list[Judged], share: Floats64) -> dict[str, dict[str, dict[str, float]]]:

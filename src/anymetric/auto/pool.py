@@ -355,11 +355,16 @@ def mixed(recipe: Recipe) -> Floats64:
     >>> mixed(Recipe("both", np.ones(2), np.ones(1), share=0.5)).tolist()
     [0.25, 0.25, 0.5]
     """
-    train = recipe.train / max(recipe.train.sum(), np.finfo(float).tiny)
+    train = unit(recipe.train)
     if recipe.valid is None:
-        return np.asarray(train)
+        return train
     valid = recipe.valid / recipe.valid.sum()
     return np.concatenate([(1.0 - recipe.share) * train, recipe.share * valid])
+
+
+def unit(rows: Floats64) -> Floats64:
+    """Return weights that sum to one, or zeros."""
+    return rows / max(float(rows.sum()), np.finfo(float).tiny)
 
 
 def nearest(recipe: Recipe, cooked: Sequence[Candidate]) -> Floats64 | None:

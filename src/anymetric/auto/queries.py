@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from anymetric.auto.average import Judged, agreeing, average, probe, spread, summed
 from anymetric.auto.blends import Blend
 from anymetric.auto.calling import CallingJury
-from anymetric.auto.choice import ballot, by_family, flat, measured
+from anymetric.auto.choice import ballot, by_family, flat
 from anymetric.auto.jury import Jury
 from anymetric.auto.kitchens import QueryKitchen
 from anymetric.auto.pool import LINEAR, Candidate
@@ -21,6 +21,7 @@ from anymetric.auto.query_jury import QueryJury, calling_jury
 from anymetric.auto.query_menu import LARGE, blend_of, distinct, nearest, plain_blends, ranked
 from anymetric.auto.query_trees import Boosting, TreeKitchen
 from anymetric.auto.room import heard
+from anymetric.auto.told import gains
 from anymetric.blocks import Queries
 from anymetric.data import Data
 from anymetric.ledger import Ledger
@@ -214,7 +215,7 @@ class AutoByQuery:
             "candidates": ballot(judged, everyone),
             "trust": 0.0,
             "error": float(verdict.replicates.std()),
-            **measured(running, verdict),
+            **gains([j.tuned for j in running], verdict),
             **by_family(running, share),
         }
         worth = shared_worth(problem, running, share)

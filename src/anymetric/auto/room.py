@@ -15,6 +15,7 @@ from anymetric.auto.average import Judged
 from anymetric.auto.calling import CallingJury
 from anymetric.auto.jury import CountedJury
 from anymetric.auto.learners import LearnerKitchen
+from anymetric.auto.odds import as_odds
 from anymetric.auto.pool import LINEAR, Candidate, Kitchen, Recipe, nearest
 from anymetric.ledger import BudgetSpent, Ledger
 from anymetric.models import LinearScorer, Scorer
@@ -81,6 +82,7 @@ class Room:
             raise BudgetSpent("No look is left for another candidate.")
         if isinstance(recipe, Recipe):
             recipe = self.cooked(recipe)
+        recipe = self.sized(recipe)
         if self.apart is not None and isinstance(self.jury, CountedJury):
             recipe = self.apart.tuned(recipe, self.jury)
         judged = Judged(recipe, self.jury.tune(recipe.valid))
@@ -100,6 +102,11 @@ class Room:
             return candidate
         weights, offset = self.kitchen.model.raw(candidate.theta)
         return replace(candidate, scorer=LinearScorer(weights, float(offset), self.plain))
+
+    def sized(self, candidate: Candidate) -> Candidate:
+        """Return a candidate whose scores are log-odds, if the metric reads them so."""
+        odds = self.problem.metric.probabilistic and self.problem.labels is not None
+        return as_odds(candidate, self.problem) if odds else candidate
 
     def running(self) -> list[Judged]:
         """Return the candidates that may be chosen, with replicates."""

@@ -8,6 +8,10 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from anymetric.auto.pool import Recipe, unit
+from anymetric.losses import Squared
+from anymetric.problem import Problem
+
 Floats64 = NDArray[np.float64]
 # Fewer replicates than this tell no error of a gain.
 FEWEST_REPLICATES = 8
@@ -25,8 +29,10 @@ class Verdict(Protocol):
         """Shape (B,)."""
 
 
-def gains(verdicts: Sequence[Verdict], last: Verdict) -> dict[str, float]:
-    """Return the gain over the first candidate, its error, and the optimism of choosing.
+def gains(
+    verdicts: Sequence[Verdict], last: Verdict, plain: Sequence[int] = (0,)
+) -> dict[str, float]:
+    """Return the gain over the best plain candidate, its error, and the optimism of choosing.
 
     That is how much lower a replicate's winner looks in that replicate than over all. Nothing
     where replicates are too few to tell an error.
@@ -35,13 +41,32 @@ def gains(verdicts: Sequence[Verdict], last: Verdict) -> dict[str, float]:
     if len(replicates) < FEWEST_REPLICATES:
         return {}
     costs = np.array([one.cost for one in verdicts])
-    gain = replicates[:, 0] - last.replicates
+    gain = replicates[:, min(plain, key=replicates.mean(axis=0).item)] - last.replicates
     winner = np.argmin(replicates, axis=1)
     return {
         "gain": float(gain.mean()),
         "gain_error": float(gain.std(ddof=1)),
         "optimism": float(np.mean(costs[winner] - replicates.min(axis=1))),
     }
+
+
+def plain_among(problem: Problem, recipes: Sequence[Recipe]) -> list[int]:
+    """Return the places of recipes that anybody would try: all rows alike, and the usual loss.
+
+    The first one if there is none.
+    """
+    return [k for k, recipe in enumerate(recipes) if is_plain(problem, recipe)] or [0]
+
+
+def is_plain(problem: Problem, recipe: Recipe) -> bool:
+    """Return whether a recipe trains on the training rows as they are, with the usual loss."""
+    single = problem.valid is problem.train
+    if recipe.valid is not None and not (single and recipe.share == 1.0):
+        return False
+    rows = recipe.train if recipe.valid is None else recipe.valid
+    usual = recipe.loss is None or isinstance(recipe.loss, Squared)
+    weights = problem.train.weights
+    return usual and rows.shape == weights.shape and np.allclose(unit(rows), unit(weights))
 
 
 def votes_of(

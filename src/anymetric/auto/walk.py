@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from anymetric.auto.average import Judged, unit
+from anymetric.auto.average import Judged
 from anymetric.auto.calling import CallingJury
 from anymetric.auto.jury import CountedJury
 from anymetric.auto.parts import Part
-from anymetric.auto.pool import Candidate, Kitchen, Recipe, mixed
+from anymetric.auto.pool import Candidate, Kitchen, Recipe, mixed, unit
 from anymetric.gradients.base import fit
 
 Floats64 = NDArray[np.float64]

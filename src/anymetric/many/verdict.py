@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from anymetric.auto.average import judge_weights
 from anymetric.auto.pool import Recipe
-from anymetric.auto.told import families_of, gains, votes_of
+from anymetric.auto.told import families_of, gains, plain_among, votes_of
 from anymetric.many.jury import Told
 from anymetric.many.pool import Table
 from anymetric.many.room import Heard, ManyRoom, readable, summed
@@ -56,7 +56,11 @@ def concluded(
         "candidates": ballot(room.heard, everyone),
         "offsets": named(room, told.offsets),
         "error": float(told.replicates.std()),
-        **gains([h.told for h in running], told),
+        **gains(
+            [h.told for h in running],
+            told,
+            plain_among(room.problem, [h.served.recipe for h in running]),
+        ),
     }
     if len(room.trainers) > 1:
         settings["families"] = families(running, share)

@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from anymetric.auto.average import unit
-from anymetric.auto.pool import Recipe
+from anymetric.auto.pool import Recipe, unit
 from anymetric.auto.walk import LENGTHS, PAIRS
 from anymetric.data import Data
 from anymetric.gradients.base import fit

@@ -67,6 +67,8 @@ class Metric(ABC):
     decides : bool
         True if only the sign of the scores is read, so that a threshold can be tuned; False if
         the scores themselves are (rankings, regression).
+    probabilistic : bool
+        True if scores are read as log-odds, so that their size counts and not their order alone.
     black_box : bool
         True for somebody's own code, called once for each score vector: it may know no weights,
         so that a replicate of the rows is drawn, not weighted.
@@ -95,6 +97,8 @@ class Metric(ABC):
         @property
         def decides(self) -> bool: ...  # noqa: D102
         @property
+        def probabilistic(self) -> bool: ...  # noqa: D102
+        @property
         def black_box(self) -> bool: ...  # noqa: D102
         @property
         def reads_features(self) -> bool: ...  # noqa: D102
@@ -104,6 +108,7 @@ class Metric(ABC):
     else:
         needs = ()
         decides = False
+        probabilistic = False
         black_box = False
         reads_features = False
         ceiling = 1.0

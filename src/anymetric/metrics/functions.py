@@ -92,6 +92,11 @@ class FunctionMetric(Metric):
         return self.on == "decisions"
 
     @property
+    def probabilistic(self) -> bool:
+        """Whether the function gets probabilities."""
+        return self.on == "probabilities"
+
+    @property
     def reads_features(self) -> bool:
         """Whether the function asks for X."""
         return "X" in (*self.asks, *self.takes)

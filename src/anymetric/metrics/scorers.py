@@ -123,6 +123,11 @@ class ScorerMetric(Metric):
         return bool(getattr(self.scorer, "_response_method", None) == "predict")
 
     @property
+    def probabilistic(self) -> bool:
+        """Whether the scorer asks for `predict_proba` and nothing else will do."""
+        return bool(getattr(self.scorer, "_response_method", None) == "predict_proba")
+
+    @property
     def reads_features(self) -> bool:
         """Whether it may look at X: scikit-learn's own hand it to the estimator and no further."""
         return not hasattr(self.scorer, "_score_func")

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from inspect import Parameter, signature
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, clone
+from scipy import sparse
+from sklearn.base import BaseEstimator, clone, is_classifier, is_regressor
 from sklearn.utils.validation import has_fit_parameter
 
 from anymetric.data import Data, Matrix
@@ -26,6 +29,9 @@ class Reweighted(BaseEstimator):  # type: ignore[misc]
     estimator : classifier or regressor
         Its `fit` must take ``sample_weight``. Scores are its `decision_function`, the log-odds of
         its `predict_proba`, or what a regressor predicts.
+    categorical : "auto" or sequence of int
+        Columns that hold codes of categories: by default those that a data frame calls so. They are
+        told to an estimator that has `categorical_features`, unless it was told already.
 
     Examples
     --------
@@ -38,8 +44,11 @@ class Reweighted(BaseEstimator):  # type: ignore[misc]
     [-1.0, 1.0, 1.0]
     """
 
-    def __init__(self, estimator: Any) -> None:
+    def __init__(
+        self, estimator: Any, categorical: Literal["auto"] | Sequence[int] = "auto"
+    ) -> None:
         self.estimator = estimator
+        self.categorical = categorical
 
     @property
     def family(self) -> str:
@@ -66,7 +75,9 @@ class Reweighted(BaseEstimator):  # type: ignore[misc]
         # A row of weight two counts as two rows, whatever the recipe's own scale.
         weights = rows[used] * (data.weights[used].sum() / rows[used].sum())
         seed = int(rng.integers(2**31))
+        check_kind(self.estimator, classes)
         estimator = seeded(clone(self.estimator), seed)
+        estimator = told_categories(estimator, self.categorical, data.X)
         keyword = weight_keyword(estimator)
         fitted = estimator.fit(data.X[used], targets(data.y[used], classes), **{keyword: weights})
         return Fitted(fitted, classes)
@@ -97,15 +108,25 @@ class Fitted:
             found = np.zeros((X.shape[0], 1))
         elif hasattr(self.estimator, "decision_function") and self.classes == 2:
             return np.asarray(self.estimator.decision_function(X), dtype=np.float64)
-        else:
+        elif hasattr(self.estimator, "predict_proba"):
             share = np.asarray(self.estimator.predict_proba(X), dtype=np.float64)
             found = np.log(np.clip(share, CERTAIN, 1.0))
+        else:
+            found = self._decided(X, present)
         if self.classes == 2:
             return two(found, present)
         # A class that was not there has no chance.
         full = np.full((X.shape[0], self.classes), np.log(CERTAIN))
         full[:, present.astype(np.intp)] = found
         return full
+
+    def _decided(self, X: Matrix, present: NDArray[Any]) -> Floats64:
+        """Return a score for each class that was there, of an estimator without probabilities."""
+        if not hasattr(self.estimator, "decision_function"):
+            said = np.asarray(self.estimator.predict(X))
+            return np.where(said[:, np.newaxis] == present, 0.0, np.log(CERTAIN))
+        found = np.asarray(self.estimator.decision_function(X), dtype=np.float64)
+        return found if found.ndim == 2 else np.column_stack([-found, found])
 
 
 def two(found: Floats64, present: NDArray[Any]) -> Floats64:
@@ -136,6 +157,69 @@ def last_step(estimator: Any) -> Any:
     return steps[-1][1] if steps else estimator
 
 
+def check_kind(estimator: Any, classes: int) -> None:
+    """Refuse a regressor for classes, and a classifier for numbers.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import Ridge
+    >>> check_kind(Ridge(), 2)
+    Traceback (most recent call last):
+    TypeError: Reweighted was given Ridge, a regressor, and y has 2 classes: give a classifier.
+    """
+    name = type(last_step(estimator)).__name__
+    if classes > 0 and is_regressor(estimator):
+        raise TypeError(
+            f"Reweighted was given {name}, a regressor, and y has {classes} classes: give a "
+            "classifier."
+        )
+    if classes == 0 and is_classifier(estimator):
+        raise TypeError(
+            f"Reweighted was given {name}, a classifier, and y holds numbers: give a regressor."
+        )
+
+
+def told_categories(estimator: Any, columns: Literal["auto"] | Sequence[int], X: Matrix) -> Any:
+    """Tell an estimator which columns hold categories, if it asks and was not told.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.ensemble import HistGradientBoostingClassifier
+    >>> told_categories(
+    ...     HistGradientBoostingClassifier(), [1], np.zeros((2, 3))
+    ... ).categorical_features
+    [1]
+    """
+    open_ = getattr(estimator, "categorical_features", "told") in ("from_dtype", None)
+    if not open_ or isinstance(columns, str) or sparse.issparse(X):
+        return estimator
+    # Such trees take no more categories than they have bins.
+    most = getattr(estimator, "max_bins", np.inf)
+    few = [k for k in columns if np.nanmax(X[:, k], initial=0.0) < most]
+    return estimator.set_params(categorical_features=few) if few else estimator
+
+
+def takes_weights(estimator: Any) -> bool:
+    """Return whether `fit` takes row weights, or hands them on to estimators that do.
+
+    Examples
+    --------
+    >>> from sklearn.ensemble import VotingClassifier
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> takes_weights(VotingClassifier([("one", LogisticRegression())]))
+    True
+    """
+    if has_fit_parameter(estimator, "sample_weight"):
+        return True
+    named = signature(estimator.fit).parameters.values()
+    if not any(one.kind is Parameter.VAR_KEYWORD for one in named):
+        return False
+    single = getattr(estimator, "estimator", None)
+    inner = [single] if single is not None else [e for _, e in getattr(estimator, "estimators", ())]
+    return bool(inner) and all(has_fit_parameter(one, "sample_weight") for one in inner)
+
+
 def weight_keyword(estimator: Any) -> str:
     """Return the argument of `fit` that takes row weights.
 
@@ -153,7 +237,7 @@ def weight_keyword(estimator: Any) -> str:
 estimator whose fit has a sample_weight argument.
     """
     last = last_step(estimator)
-    if not has_fit_parameter(last, "sample_weight"):
+    if not takes_weights(last):
         raise TypeError(
             f"Reweighted trains by row weights, and {type(last).__name__}.fit takes none: give an "
             "estimator whose fit has a sample_weight argument."
