@@ -291,15 +291,12 @@ class Auto:
 
     def _chosen(self, room: Room, running: list[Judged]) -> Choice:
         """Return the candidates' shares, their mean and its threshold."""
-        choice = choose(running, room.problem, self.averaged)
-        choice = replace(choice, mean=room.sized(choice.mean))
-        if room.apart is not None and isinstance(room.jury, CallingJury):
-            choice = replace(choice, mean=room.apart.tuned(choice.mean, room.jury))
-        return self._placed(room, choice)
+        return self._placed(room, choose(running, room.problem, self.averaged))
 
     def _placed(self, room: Room, choice: Choice) -> Choice:
         """Let training rows help to choose and to place the threshold, if they can."""
         problem, domain = room.problem, room.domain
+        choice = replace(choice, mean=room.shaped(choice.mean))
         if not self.pooled or not self.thresholds or domain is None:
             return choice
         if not helpful(problem, room.jury):

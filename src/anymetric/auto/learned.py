@@ -182,7 +182,7 @@ thresholds, group_thresholds
         """Let training rows help, those that vote scored by models that they did not train."""
         movable = room.jury.movable if isinstance(room.jury, CallingJury) else True
         if not self.pooled or not movable or room.domain is None:
-            return choice
+            return super()._placed(room, choice)
         loud = np.flatnonzero(choice.share > min(HEARD, choice.share.max() / 2.0))
         judged = [self._crossed(room, choice.judged[k]) for k in loud]
         share = choice.share[loud] / choice.share[loud].sum()

@@ -108,6 +108,13 @@ class Room:
         odds = self.problem.metric.probabilistic and self.problem.labels is not None
         return as_odds(candidate, self.problem) if odds else candidate
 
+    def shaped(self, mean: Candidate) -> Candidate:
+        """Return the average as log-odds if need be, its groups apart if nobody asked before."""
+        mean = self.sized(mean)
+        if self.apart is None or isinstance(self.jury, CountedJury):
+            return mean
+        return self.apart.tuned(mean, self.jury)
+
     def running(self) -> list[Judged]:
         """Return the candidates that may be chosen, with replicates."""
         kept = [one for one in self.judged if all(one is not other for other in self.refused)]

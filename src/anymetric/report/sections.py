@@ -186,7 +186,7 @@ def groups(run: Run) -> Markup:
     lead += f"; {left} smaller ones are left out." if left else "."
     if shifts := run.groups.get("shifts"):
         told = ", ".join(f"{group} {shift:+.3g}" for group, shift in list(shifts.items())[:MOST])
-        lead += f" Each has a threshold of its own; to the score is added: {told}"
+        lead += f" Each has a threshold of its own; what it adds to the score: {told}"
         lead += ", ..." if len(shifts) > MOST else "."
     column = run.groups.get("column") or "groups"
     return section(
