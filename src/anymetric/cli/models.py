@@ -16,6 +16,7 @@ from anymetric import __version__
 from anymetric.cli.asked import find_metric, for_target
 from anymetric.cli.faults import UserError, first_line, need
 from anymetric.cli.roles import Roles, crossed, require
+from anymetric.cli.tables import check_plain
 from anymetric.cli.targets import Target
 from anymetric.cli.vectors import feature_names, vectors
 from anymetric.metrics import Metric
@@ -89,6 +90,7 @@ class TableModel:
         present = list(table.columns)
         for column in self.columns:
             require(column, present, name)
+        check_plain(table, self.columns, name)
         return vectors(self.steps, table[self.columns])
 
     def scores(self, table: Any, name: str = "The table") -> NDArray[np.float64]:

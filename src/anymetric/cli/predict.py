@@ -10,7 +10,7 @@ from anymetric.cli.contenders import heard
 from anymetric.cli.faults import UserError, need
 from anymetric.cli.models import load_model
 from anymetric.cli.roles import require
-from anymetric.cli.tables import check_out, read_table, write_table
+from anymetric.cli.tables import check_out, check_plain, read_table, write_table
 from anymetric.cli.vectors import new_words, unread
 from anymetric.cli.voice import Voice
 
@@ -26,6 +26,7 @@ def predict(
         require(column, list(table.columns), str(path), "--keep")
         if column in (*model.score_names, "prediction"):
             raise UserError(f"--keep {column}: that is the name of a column to be written.")
+    check_plain(table, keep, str(path))
     with heard(Voice(quiet=True)):
         scores = model.scores(table, str(path))
     tell_new(new_words(model.steps, table), voice)
@@ -43,6 +44,7 @@ def predict(
     if not voice.json:
         frame.to_csv(sys.stdout, index=False)
         return {}
+    frame = frame.astype(object).where(frame.notna(), None)
     return {"rows": len(frame), **{name: frame[name].tolist() for name in frame}}
 
 

@@ -50,6 +50,11 @@ class Roles:
         out |= {self.target, *self.drop}
         return [name for name in columns if name not in out]
 
+    @property
+    def named(self) -> list[str]:
+        """The columns that are read beside the features."""
+        return [self.target, *self.groups, *self.side, *([self.source] if self.source else [])]
+
     def check(self, columns: Iterable[str], name: str) -> None:
         """Refuse a table that lacks a column with a role, and roles that make no sense."""
         present = list(columns)

@@ -13,7 +13,7 @@ from anymetric.baselines._fits import folds as even_folds
 from anymetric.cli.contenders import Rows
 from anymetric.cli.faults import UserError, need
 from anymetric.cli.roles import Roles, Sample, require
-from anymetric.cli.tables import read_table
+from anymetric.cli.tables import check_plain, read_table
 from anymetric.cli.targets import Target
 from anymetric.cli.vectors import nearly_numbers, vectoriser, vectors
 from anymetric.cli.voice import Voice
@@ -37,6 +37,8 @@ def read_sample(
         for column in features:
             require(column, list(table.columns), name)
     roles.check(table.columns, name)
+    read = roles.features(table.columns) if features is None else features
+    check_plain(table, {*read, *roles.named}, name)
     sample = Sample.of(table, roles, name, features)
     if sample.unlabelled:
         voice.note(

@@ -6,7 +6,8 @@ import csv
 import io
 import os
 import tempfile
-from collections.abc import Iterator, Sequence
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,8 @@ TEXT = {".csv": ",", ".tsv": "\t", ".txt": ",", ".data": ","}
 PACKED = {".gz": "gzip", ".bz2": "bz2", ".xz": "xz", ".zip": "zip", ".zst": "zstd"}
 COLUMNAR = {".parquet": "parquet", ".pq": "parquet", ".arrow": "feather", ".feather": "feather"}
 KINDS = "CSV or TSV (also .gz, .bz2, .xz, .zip, .zst), Parquet, Arrow or Feather"
+# How an Arrow file begins, and a Feather file of old; a stream begins otherwise.
+FILED = (b"ARRO", b"FEA1")
 SEPARATORS = ",;\t|"
 # Readers take these for gaps; a label or a group may be called so.
 WORDS = ("None", "NA", "N/A", "n/a")
@@ -63,13 +66,23 @@ def _reader(path: Path, words: Sequence[str] = ()) -> tuple[Any, str]:
     if last in COLUMNAR:
         kind = COLUMNAR[last]
         need("pyarrow")
-        return getattr(need("pandas"), f"read_{kind}"), kind.capitalize()
+        reader = _read_arrow if kind == "feather" else need("pandas").read_parquet
+        return reader, kind.capitalize()
     packed = PACKED.get(last)
     inner = suffixes[-2] if packed and len(suffixes) > 1 else last
     if packed or inner in TEXT:
         separator = TEXT.get(inner, ",")
         return lambda path: _read_text(path, packed, separator, words), "CSV"
     raise UserError(f"{path}: files may be {KINDS}; {last or 'no suffix'!r} is none of them.")
+
+
+def _read_arrow(path: Path) -> Any:
+    """Read an Arrow file, or an Arrow stream: both go by the same name."""
+    with open(path, "rb") as raw:
+        if raw.read(4) in FILED:
+            return need("pandas").read_feather(path)
+        raw.seek(0)
+        return need("pyarrow.ipc").open_stream(raw).read_pandas()
 
 
 def _read_text(path: Path, packed: str | None, separator: str, words: Sequence[str]) -> Any:
@@ -82,8 +95,10 @@ def _read_text(path: Path, packed: str | None, separator: str, words: Sequence[s
         separator = separator_of(head)
     check_header(head, separator, path)
     numeric = pd.api.types.is_numeric_dtype
-    ways = {"sep": separator, "skipinitialspace": True, "low_memory": False}
-    table = pd.read_csv(rest, **ways)
+    # Where rows end in a separator, the first column must not be taken for their names.
+    ways = {"sep": separator, "skipinitialspace": True, "low_memory": False, "index_col": False}
+    with _every_field_named(path):
+        table = pd.read_csv(rest, **ways)
     for name in words:
         gaps = name in table and table[name].isna()
         if np.any(gaps) and (np.all(gaps) or not numeric(table[name])):
@@ -114,6 +129,20 @@ def check_header(head: str, separator: str, path: Path) -> None:
     for place, name in enumerate(names):
         if name and name in names[:place]:
             raise UserError(f"{path} has the column {name!r} twice: rename one of them.")
+
+
+@contextmanager
+def _every_field_named(path: Path) -> Iterator[None]:
+    """Refuse rows with more fields than the header has names, unless the last is always empty."""
+    longer = need("pandas").errors.ParserWarning
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", longer)
+        try:
+            yield
+        except longer as error:
+            raise UserError(
+                f"{path} has more fields in its rows than names in its header: name every column."
+            ) from error
 
 
 @contextmanager
@@ -163,27 +192,56 @@ def _checked(table: Any, path: Path) -> Any:
         raise UserError(f"{path} has a header and no rows.")
     for name in table.columns:
         if pd.api.types.is_object_dtype(table[name].dtype):
-            table[name] = _simple(table[name], path)
+            table[name] = _simple(table[name])
     return table.reset_index(drop=True)
 
 
-def _simple(column: Any, path: Path) -> Any:
-    """Return a column of Python objects as numbers or text; lists and the like are refused."""
+def _simple(column: Any) -> Any:
+    """Return a column of Python objects as numbers or text; lists and the like stay as they are."""
     from decimal import Decimal
 
     seen = {type(value) for value in column.dropna()}
-    for kind in seen:
-        if kind in (bytes, dict, list, set, tuple) or hasattr(kind, "__array__"):
-            raise UserError(
-                f"Column {column.name!r} of {path} holds {kind.__name__} values: give a file in "
-                "which it is a number or text, or is left out."
-            )
+    if any(map(nested, seen)):
+        return column
     if seen == {Decimal}:
         return column.astype(float)
     if seen <= {bool}:
         return column.astype("boolean")
     # None stays missing.
     return column.map(str, na_action="ignore").astype("str")
+
+
+def nested(kind: type) -> bool:
+    """Whether values of a type are no single number and no text.
+
+    Examples
+    --------
+    >>> nested(list), nested(str)
+    (True, False)
+    """
+    return kind in (bytes, dict, list, set, tuple) or hasattr(kind, "__array__")
+
+
+def check_plain(table: Any, columns: Iterable[str], name: str) -> None:
+    """Refuse lists and the like in columns that are read; others may hold what they like.
+
+    Examples
+    --------
+    >>> table = need("pandas").DataFrame({"x": [1], "tags": [["a", "b"]]})
+    >>> check_plain(table, ["x"], "rows.parquet")
+    >>> check_plain(table, ["x", "tags"], "rows.parquet")
+    Traceback (most recent call last):
+    anymetric.cli.faults.UserError: Column 'tags' of rows.parquet holds list values: ...
+    """
+    for column in columns:
+        if not need("pandas").api.types.is_object_dtype(table[column].dtype):
+            continue
+        for kind in {type(value) for value in table[column].dropna()}:
+            if nested(kind):
+                raise UserError(
+                    f"Column {column!r} of {name} holds {kind.__name__} values: give a file in "
+                    "which it is a number or text, or is left out."
+                )
 
 
 @contextmanager

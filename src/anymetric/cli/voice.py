@@ -137,12 +137,14 @@ def measured(value: float | None, error: float | None, sign: bool = False) -> st
 
 
 def strict(value: Any) -> Any:
-    """Return a value as strict JSON has it: numbers that are not finite become null.
+    """Return a value as strict JSON has it: numbers that are not finite become null, dates text.
 
     Examples
     --------
     >>> strict({"a": [float("inf"), 1]})
     {'a': [None, 1]}
+    >>> strict(__import__("datetime").date(2020, 7, 13))
+    '2020-07-13'
     """
     if isinstance(value, dict):
         return {str(key): strict(inner) for key, inner in value.items()}
@@ -150,4 +152,11 @@ def strict(value: Any) -> Any:
         return [strict(inner) for inner in value]
     if isinstance(value, float):
         return value if value - value == 0.0 else None
-    return value.item() if hasattr(value, "item") else value
+    if value is None or isinstance(value, str | int):
+        return value
+    return strict(value.item()) if hasattr(value, "item") else spelt(value)
+
+
+def spelt(value: Any) -> str:
+    """Return a date or a time as standards have it, and anything else as it prints."""
+    return str(value.isoformat() if hasattr(value, "isoformat") else value)
