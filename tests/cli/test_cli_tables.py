@@ -86,3 +86,70 @@ def test_dates_that_are_kept_are_text_in_json(done, told, tmp_path):
     assert found["when"] == ["2023-10-07T00:00:00", None, "2023-10-07T12:30:00"]
     assert found["member"][1] is None
     assert isinstance(found["member"][0], bool)
+
+
+def test_a_date_is_the_same_however_iso_spells_it(done, told, tmp_path):
+    table = people(20, seed=3)
+    table.to_csv(tmp_path / "day.csv", index=False)
+    expected = told("predict", done.model, tmp_path / "day.csv")
+    for end in (" 00:00:00", "T00:00", "T00:00:00Z"):
+        table.assign(since=table["since"] + end).to_csv(tmp_path / "time.csv", index=False)
+        assert told("predict", done.model, tmp_path / "time.csv") == expected
+    table.assign(since=pd.to_datetime(table["since"])).to_parquet(tmp_path / "time.parquet")
+    assert told("predict", done.model, tmp_path / "time.parquet") == expected
+
+
+@pytest.mark.parametrize("command", ["predict", "evaluate"])
+def test_a_date_that_cannot_be_read_is_spoken_of(command, done, told, tmp_path):
+    table = people(20, seed=3)
+    table.loc[3, "since"] = "soon"
+    table.to_csv(tmp_path / "one.csv", index=False)
+    code, _out, err = told(command, done.model, tmp_path / "one.csv")
+    assert code == 0, err
+    said = "column 'since' was a date in training; 1 of 20 values are none here"
+    assert f"{said}, and count as missing" in err
+    days = pd.to_datetime(people(20, seed=3)["since"])
+    for other in (days.dt.strftime("%d/%m/%Y"), "soon", 20231007):
+        table.assign(since=other).to_csv(tmp_path / "all.csv", index=False)
+        code, out, err = told(command, done.model, tmp_path / "all.csv")
+        assert (code, out) == (2, "")
+        assert "20 of 20 values are none here. Write them as year-month-day" in err
+
+
+def test_dates_of_a_parquet_file_are_not_guessed_from_text(rows, told):
+    table = people()
+    table.assign(since=pd.to_datetime(table["since"])).to_parquet("rows.parquet")
+    ask = ["-t", "income", "-m", "f1", "--drop", "note", "--run", "run", "-q"]
+    assert told("fit", "rows.parquet", *ask) == (0, "", "")
+    assert told("predict", "run/model.skops", rows) == told(
+        "predict", "run/model.skops", "rows.parquet"
+    )
+    table.assign(since="07/10/2020").to_csv("guess.csv", index=False)
+    code, _out, err = told("predict", "run/model.skops", "guess.csv")
+    assert code == 2
+    assert "'since' was a date in training" in err
+
+
+@pytest.mark.parametrize("option", ["--valid", "--test"])
+def test_numbers_that_judge_or_test_must_be_numbers(option, rows, told):
+    table = people(100, seed=1)
+    table.assign(amount="1,5").to_csv("other.csv", index=False)
+    code, out, err = told("fit", rows, *ASK, option, "other.csv")
+    assert (code, out) == (2, "")
+    assert "other.csv: column 'amount' was a number in training; " in err
+    table.astype({"amount": object}).assign(amount=["oops", *table["amount"][1:]]).to_csv(
+        "other.csv", index=False
+    )
+    code, out, err = told("fit", rows, *ASK, option, "other.csv", "--drop", "note")
+    assert code == 0, err
+    assert err.count("other.csv: column 'amount' was a number in training; 1 of ") == 1
+
+
+def test_a_flag_in_other_words_is_no_matter_of_decimal_points(done, told, tmp_path):
+    table = people(20, seed=3)
+    table["member"] = table["member"].map({True: "yes", False: "no"})
+    table.to_csv(tmp_path / "new.csv", index=False)
+    code, _out, err = told("predict", done.model, tmp_path / "new.csv")
+    assert code == 2
+    assert "'member' was a number or a flag in training" in err
+    assert "Write them as True and False." in err

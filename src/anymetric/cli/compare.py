@@ -215,7 +215,7 @@ def one_split(
     setting: Setting, division: Division, makers: dict[str, Any], voice: Voice, words: str
 ) -> dict[str, tuple[float, float]]:
     """Train all methods on one split; return the value and the seconds of each."""
-    _, train, valid, test = division.vectors(setting.seed, setting.target)
+    _, train, valid, test = division.vectors(setting.seed, setting.target, voice)
     check_judged(setting.metric, test, setting.target, division.words)
     course, began = Course(f"{words}, {OURS}"), time.perf_counter()
     with told(voice, course) as tell:

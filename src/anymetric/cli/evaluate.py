@@ -11,9 +11,9 @@ from anymetric.cli.asked import check_columns, find_metric, task_of
 from anymetric.cli.contenders import OURS, heard
 from anymetric.cli.faults import UserError
 from anymetric.cli.models import TableModel, load_model
-from anymetric.cli.predict import tell_unread
 from anymetric.cli.rows import coded, read_sample
 from anymetric.cli.targets import Task
+from anymetric.cli.vectors import tell_unread
 from anymetric.cli.voice import Voice, measured, number
 from anymetric.metrics import Metric, MetricError
 from anymetric.metrics.ranked import QUERY

@@ -70,7 +70,7 @@ class Fit:
             check_out(self.out, self.path, self.valid, self.test)
         setting, division = self.read(voice)
         with heard(voice):
-            steps, train, valid, test = division.vectors(self.seed, setting.target)
+            steps, train, valid, test = division.vectors(self.seed, setting.target, voice)
             check_judged(setting.metric, test, setting.target, division.words)
             columns = list(division.train.X.columns)
 

@@ -11,7 +11,7 @@ from anymetric.cli.faults import UserError, need
 from anymetric.cli.models import load_model
 from anymetric.cli.roles import require
 from anymetric.cli.tables import check_out, check_plain, read_table, write_table
-from anymetric.cli.vectors import new_words, unread
+from anymetric.cli.vectors import new_words, tell_unread
 from anymetric.cli.voice import Voice
 
 
@@ -54,12 +54,3 @@ def tell_new(found: dict[str, list[str]], voice: Voice) -> None:
         few = ", ".join(repr(word) for word in words[:3]) + (", ..." if len(words) > 3 else "")
         count = f"{len(words)} value{'s' if len(words) > 1 else ''}"
         voice.note(f"Note: column {column!r} has {count} that training never saw: {few}.")
-
-
-def tell_unread(steps: Any, table: Any, name: str, voice: Voice) -> None:
-    """Say where a column of numbers holds something else; refuse one that holds nothing else."""
-    for column, wrong, count in unread(steps, table):
-        said = f"{name}: column {column!r} was a number in training; {wrong:,} of {count:,} values"
-        if wrong == count:
-            raise UserError(f"{said} are none here. Write them with a decimal point.")
-        voice.note(f"Note: {said} are none here, and count as missing.")

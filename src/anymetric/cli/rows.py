@@ -15,7 +15,7 @@ from anymetric.cli.faults import UserError, need
 from anymetric.cli.roles import Roles, Sample, require
 from anymetric.cli.tables import check_plain, read_table
 from anymetric.cli.targets import Target
-from anymetric.cli.vectors import nearly_numbers, vectoriser, vectors
+from anymetric.cli.vectors import nearly_numbers, tell_unread, vectoriser, vectors
 from anymetric.cli.voice import Voice
 from anymetric.estimators._holdout import FEWEST_ROWS, hold_out
 from anymetric.metrics import Metric
@@ -127,16 +127,21 @@ class Division:
             return cls(sample, kept, test, what)
         return cls(kept, valid, test, what)
 
-    def vectors(self, seed: int, target: Target) -> tuple[Any, Rows, Rows | None, Rows]:
+    def vectors(
+        self, seed: int, target: Target, voice: Voice
+    ) -> tuple[Any, Rows, Rows | None, Rows]:
         """Learn the steps from the training rows; return them and the rows of each part."""
         steps = vectoriser(seed)
         train = coded(self.train, target, vectors(steps, self.train.X, fit=True))
-        parts = [
-            None if part is None else coded(part, target, vectors(steps, part.X))
-            for part in (self.valid, self.test)
-        ]
-        assert parts[1] is not None
-        return steps, train, parts[0], parts[1]
+
+        def read(part: Sample) -> Rows:
+            if part.name != self.train.name:  # of that file all has been said
+                tell_unread(steps, part.X, part.name, voice)
+            return coded(part, target, vectors(steps, part.X))
+
+        valid = None if self.valid is None else read(self.valid)
+        test = read(self.test) if valid is None or self.test is not self.valid else valid
+        return steps, train, valid, test
 
 
 def some_out(
