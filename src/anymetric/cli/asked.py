@@ -22,9 +22,11 @@ from anymetric.metrics import (
     MetricError,
     ScorerMetric,
     as_metric,
+    by_query,
     meant,
 )
 from anymetric.metrics.base import BoundMetric
+from anymetric.metrics.ranked import QUERY
 from anymetric.metrics.regression import RegressionMetric
 from anymetric.metrics.rows import Rows
 
@@ -145,11 +147,15 @@ def binary(metric: Metric) -> bool:
     return bool(settings.get("average") == "binary")
 
 
-def find_metric(spec: str, greater: bool | None = None) -> Metric:
+def find_metric(spec: str, greater: bool | None = None, side: Collection[str] = ()) -> Metric:
     """Return the metric of a name, or of a function's address ``module:function``.
+
+    Where the side columns hold queries, a name means the mean over queries, as for `MetricRanker`.
 
     Examples
     --------
+    >>> find_metric("precision@5").name, find_metric("precision@5", side=["query"]).name
+    ('precision@5', 'query_precision@5')
     >>> find_metric("sklearn.metrics:f1_score").name
     'f1_score'
     >>> find_metric("f1_socre")
@@ -158,7 +164,8 @@ def find_metric(spec: str, greater: bool | None = None) -> Metric:
     """
     found = imported(spec) if ":" in spec else spec
     try:
-        return as_metric(found, greater_is_better=greater)
+        metric = as_metric(found, greater_is_better=greater)
+        return by_query(metric) if QUERY in side and ":" not in spec else metric
     except ValueError as error:
         message = str(error)
         if message.startswith("Is a greater"):

@@ -12,17 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 
-from anymetric.cli.contenders import (
-    OURS,
-    Setting,
-    allowance,
-    fit_ours,
-    fitted,
-    heard,
-    rivals,
-)
+from anymetric.cli.contenders import OURS, Setting, fit_ours, heard, rivals
 from anymetric.cli.faults import UserError, hint, need
-from anymetric.cli.fit import Fit
+from anymetric.cli.fit import Fit, train_rivals
 from anymetric.cli.progress import Course, told
 from anymetric.cli.roles import Roles, Sample
 from anymetric.cli.rows import Division, check_judged, dealt, some_out, with_every_class
@@ -75,7 +67,7 @@ class Compare:
             codes = setting.target.codes(whole.y, whole.name)
             splits = [with_every_class(codes, rest, out) for rest, out in splits]
         check_splits(splits, whole)
-        scores = Scores(setting.metric.greater_is_better, [OURS, *makers])
+        rows = []
         with heard(voice):
             for k, (rest, out) in enumerate(splits):
                 one = replace(setting, seed=self.seed + k)
@@ -83,7 +75,12 @@ class Compare:
                 train, judges = (kept, None) if valid is None else (sample, kept)
                 division = Division(train, judges, test, f"rows of split {k + 1}")
                 row = one_split(one, division, makers, voice, f"split {k + 1} of {len(splits)}")
-                scores.add(row, len(out) / len(rest))
+                rows.append((row, len(out) / len(rest)))
+                # Who fails on one split cannot be paired with the others.
+                makers = {name: make for name, make in makers.items() if name in row}
+        scores = Scores(setting.metric.greater_is_better, [OURS, *makers])
+        for row, ratio in rows:
+            scores.add(row, ratio)
         if self.out is not None:
             write_table(scores.frame(), self.out)
         return self._tell(scores, len(splits), voice)
@@ -111,7 +108,7 @@ class Compare:
         makers = rivals(setting, groups=groups, valid=valid, short=self.short)
         for name in self.only:
             if name not in makers:
-                end = hint(name, makers) or f" There are: {', '.join(makers)}."
+                end = hint(name, makers) or f" There are: {', '.join(map(repr, makers))}."
                 raise UserError(f"No method here is called {name!r} (--only).{end}")
         return {name: make for name, make in makers.items() if not self.only or name in self.only}
 
@@ -214,17 +211,15 @@ class Scores:
 def one_split(
     setting: Setting, division: Division, makers: dict[str, Any], voice: Voice, words: str
 ) -> dict[str, tuple[float, float]]:
-    """Train all methods on one split; return the value and the seconds of each."""
+    """Train all methods on one split; return the value and the seconds of each that did not fail."""
     _, train, valid, test = division.vectors(setting.seed, setting.target, voice)
     check_judged(setting.metric, test, setting.target, division.words)
     course, began = Course(f"{words}, {OURS}"), time.perf_counter()
     with told(voice, course) as tell:
         ours = fit_ours(setting, train, valid, course, tell)
-    models, seconds = {OURS: ours}, {OURS: time.perf_counter() - began}
-    for name, make in makers.items():
-        models[name] = make(allowance(setting, ours))
-        with told(voice, Course(f"{words}, {name}")):
-            seconds[name] = fitted(models[name], train, valid, setting.target)
+    took = time.perf_counter() - began
+    models, seconds = train_rivals(setting, makers, ours, train, valid, voice, f"{words}, ")
+    models, seconds = {OURS: ours, **models}, {OURS: took, **seconds}
     targets = setting.target.words(test.y)
     judged = Judged.of(models, test.X, targets, test.groups, test.side or None)
     values = dict(zip(judged.names, judged.values().tolist(), strict=True))

@@ -24,6 +24,7 @@ from anymetric.cli.targets import Target
 from anymetric.cli.voice import Voice
 from anymetric.errors import MetricWarning
 from anymetric.estimators import MetricClassifier, MetricRegressor
+from anymetric.estimators._shell import MetricEstimator
 from anymetric.metrics import (
     FBeta,
     MacroByGroup,
@@ -144,7 +145,7 @@ def fitted(model: Any, train: Rows, valid: Rows | None, target: Target) -> float
     judges = {} if valid is None else valid.given("_val")
     began = time.perf_counter()
     try:
-        if isinstance(model, MetricClassifier | MetricRegressor):
+        if isinstance(model, MetricEstimator):
             model.fit(**train.given(), **judges)
         else:
             model.fit(train.X, train.y)

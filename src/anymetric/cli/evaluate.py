@@ -60,7 +60,7 @@ def evaluate(
 
 def metric_for(model: TableModel, name: str, greater: bool | None) -> Metric:
     """Return a metric by name that fits the model's target."""
-    metric = find_metric(name, greater)
+    metric = find_metric(name, greater, model.roles.side)
     if task_of(metric, Task.AUTO) not in (model.target.task, Task.AUTO):
         kind = model.target.task.value
         raise UserError(f"The model is one of {kind}; {metric.name!r} is no metric of that.")

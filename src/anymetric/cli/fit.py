@@ -81,7 +81,9 @@ class Fit:
             with self._keeping(folder, whole_model) as trained:
                 ours, took = train_ours(setting, train, valid, voice)
                 trained.append(ours)
-                models, seconds = train_rivals(setting, ours, train, valid, voice)
+                judged = {"groups": train.groups is not None, "valid": valid is not None}
+                makers = rivals(setting, **judged, short=True)
+                models, seconds = train_rivals(setting, makers, ours, train, valid, voice)
                 models, seconds = {OURS: ours, **models}, {OURS: took, **seconds}
                 beyond = "; the metric is called for its errors too, beyond any --budget"
                 voice.note(
@@ -124,7 +126,7 @@ class Fit:
 
     def read(self, voice: Voice) -> tuple[Setting, Division]:
         """Read the files; return what is asked of every method, and the rows."""
-        metric = find_metric(self.metric, self.greater)
+        metric = find_metric(self.metric, self.greater, self.roles.side)
         sample = read_sample(self.path, self.roles, voice)
         features = list(sample.X.columns)
         others = [
@@ -158,6 +160,8 @@ class Fit:
         if target.many and self.roles.groups and isinstance(metric, MacroByGroup):
             said = f"of many classes, {metric.name} is the mean over classes, not groups"
             voice.note(f"Note: {said}.")
+        if ":" not in self.metric and find_metric(self.metric, self.greater).name != metric.name:
+            voice.note(f"Note: with queries, {self.metric} is their mean: {metric.name}.")
         return means
 
     def _gather(
@@ -313,15 +317,20 @@ def train_ours(
 
 
 def train_rivals(
-    setting: Setting, ours: Any, train: Rows, valid: Rows | None, voice: Voice
+    setting: Setting,
+    makers: dict[str, Any],
+    ours: Any,
+    train: Rows,
+    valid: Rows | None,
+    voice: Voice,
+    where: str = "",
 ) -> tuple[dict[str, Any], dict[str, float]]:
-    """Fit the short list of rivals; return the models and their seconds."""
+    """Fit the rivals; return the models and their seconds, without those that failed."""
     models, seconds = dict[str, Any](), dict[str, float]()
-    makers = rivals(setting, groups=train.groups is not None, valid=valid is not None, short=True)
     for name, make in makers.items():
         model = make(allowance(setting, ours))
         try:
-            with told(voice, Course(name)):
+            with told(voice, Course(f"{where}{name}")):
                 seconds[name] = fitted(model, train, valid, setting.target)
         except UserError as error:
             voice.note(f"Note: {name} is left out of the table: {error}")

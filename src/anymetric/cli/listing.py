@@ -40,7 +40,11 @@ FORMULAS = {
 FAMILY_FORMULAS = (
     (r"f[\d.]+", "F-measure: (1 + b^2) TP / ((1 + b^2) TP + b^2 FN + FP), b the number."),
     (r"precision@\d+", "Share of positives among the k highest scores: TP / k."),
-    (r"query_precision@\d+", "Mean over queries of TP / k among the first k rows of each."),
+    (
+        r"query_precision@\d+",
+        "Mean over queries of TP / k among the first k rows of each; TP / rows for a query with "
+        "fewer rows than k.",
+    ),
     (r"ndcg@\d+", "Mean over queries of DCG / best DCG, DCG = sum (2^rel - 1) / log2(place + 1)."),
     (r"recall_at_precision_.*", "Highest recall with precision at least p: max TPR, PPV >= p."),
     (r"within_.*", "Share of rows with |f - y| at most t, or at most t |y|."),

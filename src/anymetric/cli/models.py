@@ -139,7 +139,8 @@ class TableModel:
 
     def asked(self) -> Metric:
         """Return the metric that it was trained for; a function is imported anew."""
-        return self.read_as(find_metric(self.metric, self.greater), ":" not in self.metric)
+        metric = find_metric(self.metric, self.greater, self.roles.side)
+        return self.read_as(metric, ":" not in self.metric)
 
     def read_as(self, metric: Metric, named: bool) -> Metric:
         """Return what a metric means for the model's target."""

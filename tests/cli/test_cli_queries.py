@@ -1,0 +1,89 @@
+"""Rows of queries: metrics are means over queries, and every rival is compared on them."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+ASK = ["-t", "y", "--side", "query"]
+
+
+@pytest.fixture
+def searched(tmp_path, monkeypatch):
+    """A file of thirty queries with three to ten rows each, in the current folder."""
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    query = np.repeat(np.arange(30), rng.integers(3, 11, 30))
+    table = pd.DataFrame({"a": rng.normal(size=len(query)), "query": query})
+    table["y"] = (table["a"] + rng.normal(size=len(query)) > 0.5).astype(int)
+    table.to_csv("rows.csv", index=False)
+    return table
+
+
+def mean_precision(kept, k):
+    """The mean over queries with relevant rows of the share of them among the first k."""
+    each = [
+        part.nlargest(k, "score")["y"].mean()
+        for _, part in kept.groupby("query")
+        if part["y"].any()
+    ]
+    return np.mean(each)
+
+
+def test_precision_at_k_is_the_mean_over_queries_as_it_is_for_rankers(searched, told):
+    code, out, err = told("fit", "rows.csv", *ASK, "-m", "precision@5", "--run", "run", "--json")
+    assert code == 0, err
+    assert "with queries, precision@5 is their mean: query_precision@5" in err
+    scores = pd.read_csv("run/scores.csv")
+    kept = searched.iloc[scores["row"] - 1].assign(score=scores["score"].to_numpy())
+    value = next(row["value"] for row in json.loads(out)["table"] if row["name"] == "anymetric")
+    assert value == pytest.approx(mean_precision(kept, 5))
+    scored = told("predict", "run/model.skops", "rows.csv")[1].split()[1:]
+    kept = searched.assign(score=np.array(scored, dtype=float))
+    for more in ([], ["-m", "precision@5"], ["-m", "query_precision@5"]):
+        code, out, err = told("evaluate", "run/model.skops", "rows.csv", *more, "--json")
+        assert code == 0, err
+        found = json.loads(out)["metrics"][0]
+        assert found["metric"] == "query_precision@5"
+        assert found["value"] == pytest.approx(mean_precision(kept, 5))
+
+
+def test_what_short_queries_are_divided_by_is_said(told):
+    assert "fewer rows than k" in told("metrics", "query_precision@5")[1]
+
+
+def test_every_rival_is_compared_by_query(searched, told):
+    searched[searched["query"] > 14].to_csv("judges.csv", index=False)
+    searched[searched["query"] <= 14].to_csv("rows.csv", index=False)
+    for more in ([], ["--valid", "judges.csv"]):
+        ask = [*ASK, "-m", "ndcg@5", "--folds", 2, *more, "--json"]
+        code, out, err = told("compare", "rows.csv", *ask)
+        assert code == 0, err
+        assert "left out" not in err
+        names = {row["name"] for row in json.loads(out)["methods"]}
+        assert {"anymetric", "precision at k (Kar)", "post-shift"} <= names
+
+
+def test_a_rival_that_fails_on_a_split_is_left_out_of_the_comparison(searched, told, monkeypatch):
+    tries = []
+
+    def fails(self, *_given, **_settings):
+        tries.append(1)
+        raise ValueError("no answer for these rows")
+
+    monkeypatch.setattr("anymetric.baselines.PostShift.fit", fails)
+    ask = [*ASK, "-m", "ndcg@5", "--folds", 2, "--short", "-o", "all.csv", "--json"]
+    code, out, err = told("compare", "rows.csv", *ask)
+    assert code == 0, err
+    assert "post-shift is left out of the table: no answer for these rows" in err
+    assert len(tries) == 1
+    names = {row["name"] for row in json.loads(out)["methods"]}
+    assert names == {"anymetric", "logistic regression", "balanced"}
+    assert set(pd.read_csv("all.csv")["method"]) == names
+
+
+def test_names_of_methods_are_told_apart(searched, told):
+    code, _out, err = told("compare", "rows.csv", *ASK, "-m", "f1", "--only", "zzz")
+    assert code == 2
+    assert "'balanced', 'post-shift', 'balanced, post-shift', " in err
