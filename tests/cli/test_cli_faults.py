@@ -2,6 +2,8 @@
 
 import os
 import resource
+import subprocess
+import sys
 
 import pandas as pd
 import pytest
@@ -109,6 +111,28 @@ def test_a_disk_that_fills_up_leaves_no_run(rows, told):
     assert (code, out) == (2, "")
     assert "nothing was kept" in err
     assert os.listdir() == ["rows.csv"]
+
+
+def test_a_run_that_was_saved_is_not_said_to_be_lost(rows):
+    words = ["fit", rows, "-t", "income", "-m", "f1", "--drop", "note", "--run", "run", "--json"]
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "anymetric", *words, "-q"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+    assert done.returncode == 2
+    assert done.stderr == "anymetric: no space is left on the disk.\n"
+    assert "model.skops" in os.listdir("run")
+
+
+def test_judges_of_one_class_are_refused_in_the_words_of_the_file(rows, told):
+    table = people()
+    table[table["income"] == "high"].to_csv("judges.csv", index=False)
+    code, out, err = told("fit", rows, "-t", "income", "-m", "f1", "--valid", "judges.csv")
+    assert (code, out) == (2, "")
+    assert "are all of the class 'high'" in err
 
 
 def test_an_interrupted_run_leaves_nothing(rows, told, monkeypatch):

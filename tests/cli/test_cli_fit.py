@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from pathlib import Path
 
 import numpy as np
@@ -108,6 +109,30 @@ def test_a_function_that_reads_other_labels_is_told_those_of_the_file(rows, told
     assert code == 0, err
     assert "whatever the model said" in err
     assert "['high', 'low']" in err
+
+
+def test_the_readme_says_which_way_a_function_is_better(rows, told, tmp_path):
+    (tmp_path / "mymodule.py").write_text(PROFIT)
+    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+    asked = re.search(r"`(--metric mymodule:profit[^`]*)`", readme)[1].split()
+    code, _out, err = told("fit", rows, "-t", "income", *asked, "--budget", 20, "--run", "r")
+    assert code == 0, err
+
+
+@pytest.mark.parametrize("count", [2, 3])
+def test_a_positive_number_may_be_written_as_in_the_file(count, rows, told):
+    table = people().drop(columns="note")
+    table["income"] = table["age"].fillna(40.0).rank(pct=True).mul(count).clip(upper=count - 0.1)
+    table["income"] = np.floor(table["income"])
+    table.to_csv(rows, index=False)
+    assert ",1.0\n" in Path(rows).read_text(encoding="utf-8")
+    ask = ["fit", rows, "-t", "income", "-m", "f1", "--json", "--positive"]
+    code, out, err = told(*ask, "1.0", "--run", "a")
+    assert code == 0, err
+    again = json.loads(told(*ask, "1", "--run", "b")[1])
+    assert json.loads(out)["target"] == again["target"]
+    ours, theirs = by_name(json.loads(out))["anymetric"], by_name(again)["anymetric"]
+    assert ours["value"] == theirs["value"]
 
 
 def test_numbers_are_a_regression(rows, told):

@@ -211,7 +211,7 @@ class Scores:
 def one_split(
     setting: Setting, division: Division, makers: dict[str, Any], voice: Voice, words: str
 ) -> dict[str, tuple[float, float]]:
-    """Train all methods on one split; return the value and the seconds of each that did not fail."""
+    """Train all methods on one split; return value and seconds of each that did not fail."""
     _, train, valid, test = division.vectors(setting.seed, setting.target, voice)
     check_judged(setting.metric, test, setting.target, division.words)
     course, began = Course(f"{words}, {OURS}"), time.perf_counter()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import time
 import warnings
@@ -149,12 +150,28 @@ def fitted(model: Any, train: Rows, valid: Rows | None, target: Target) -> float
             model.fit(**train.given(), **judges)
         else:
             model.fit(train.X, train.y)
-    except (ValueError, MetricError) as error:
+    except MetricError as error:
         raise UserError(str(error)) from error
+    except ValueError as error:
+        raise UserError(in_labels(str(error), target)) from error
     finally:
         if target.labels is not None and not target.many:
             model.classes_ = np.array(target.labels)
     return time.perf_counter() - began
+
+
+def in_labels(message: str, target: Target) -> str:
+    """Return what an estimator says with the labels of the file: it is given 0 and 1 for two.
+
+    Examples
+    --------
+    >>> in_labels("All are of the class '0'.", Target(("no", "yes")))
+    "All are of the class 'no'."
+    """
+    labels = target.labels
+    if labels is None or target.many:
+        return message
+    return re.sub(r"class '([01])'", lambda m: f"class {str(labels[int(m[1])])!r}", message)
 
 
 def rivals(

@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import errno
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from difflib import get_close_matches
 from enum import IntEnum
 from typing import Any
 
 from anymetric.errors import DataError, MissingExtra, import_extra
+
+# What a disk says that takes no more.
+FULL = {
+    errno.ENOSPC: "no space is left on the disk",
+    errno.EDQUOT: "no space is left on the disk",
+    errno.EFBIG: "the file would be larger than the system allows",
+}
 
 
 class Exit(IntEnum):
@@ -95,12 +103,29 @@ def sentence(error: BaseException) -> str | None:
 
 def _system(error: OSError) -> str:
     where = f"{error.filename}: " if error.filename is not None else ""
-    if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        return f"{where}no space is left on the disk; nothing was kept."
-    if error.errno == errno.EFBIG:
-        return f"{where}the file would be larger than the system allows; nothing was kept."
+    if error.errno in FULL:
+        return f"{where}{FULL[error.errno]}."
     what = (error.strerror or str(error) or type(error).__name__).rstrip(".")
     return f"{where}{what[:1].lower()}{what[1:]}."
+
+
+@contextmanager
+def all_or_nothing() -> Iterator[None]:
+    """Say of a disk that fills up that nothing was kept: true where files appear when whole.
+
+    Examples
+    --------
+    >>> with all_or_nothing():
+    ...     raise OSError(errno.ENOSPC, "No space left on device")
+    Traceback (most recent call last):
+    anymetric.cli.faults.UserError: no space is left on the disk; nothing was kept.
+    """
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in FULL:
+            raise
+        raise UserError(f"{_system(error).rstrip('.')}; nothing was kept.") from error
 
 
 def first_line(error: BaseException) -> str:

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 
-from anymetric.cli.faults import UserError
+from anymetric.cli.faults import UserError, all_or_nothing
 from anymetric.cli.tables import writable
 
 HOME = Path("anymetric-runs")
@@ -76,8 +76,9 @@ def run_folder(folder: Path) -> Iterator[Path]:
     scratch = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
     try:
         scratch.chmod(0o777 & ~_mask())
-        yield scratch
-        os.rename(scratch, folder)
+        with all_or_nothing():
+            yield scratch
+            os.rename(scratch, folder)
     except BaseException:
         shutil.rmtree(scratch, ignore_errors=True)
         for place in made:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from anymetric.cli.faults import UserError, first_line, need
+from anymetric.cli.faults import UserError, all_or_nothing, first_line, need
 from anymetric.errors import MissingExtra
 
 TEXT = {".csv": ",", ".tsv": "\t", ".txt": ",", ".data": ","}
@@ -259,10 +259,12 @@ def whole(path: Path) -> Iterator[Path]:
     if path.exists() and not path.is_file():  # a pipe or a device takes what it is given
         if path.is_dir():
             raise UserError(f"{path} is a folder; name a file in it.")
-        yield path
+        with all_or_nothing():
+            yield path
         return
     writable(path.parent)
-    with tempfile.TemporaryDirectory(prefix=".anymetric-", dir=path.parent) as folder:
+    made = tempfile.TemporaryDirectory(prefix=".anymetric-", dir=path.parent)
+    with all_or_nothing(), made as folder:
         scratch = Path(folder) / path.name
         yield scratch
         os.replace(scratch, path)

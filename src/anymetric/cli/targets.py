@@ -190,14 +190,33 @@ def _numbers(column: Any, positive: str | None, name: str, count: int) -> Target
 
 
 def _chosen(seen: list[Any], positive: str, column: str) -> Target:
-    named = {str(value): value for value in seen}
-    if positive not in named:
-        end = hint(positive, named) or f" Its values: {', '.join(list(named)[:12])}."
+    label = meant_by(positive, seen)
+    if label is None:
+        named = [str(value) for value in seen]
+        end = hint(positive, named) or f" Its values: {', '.join(named[:12])}."
         raise UserError(f"Column {column!r} has no value {positive!r} (--positive).{end}")
-    others = [value for value in seen if value != named[positive]]
+    others = [value for value in seen if value != label]
     if len(others) == 1:
-        return Target((others[0], named[positive]))
-    return Target((f"not {positive}", positive), rest=True)
+        return Target((others[0], label))
+    return Target((f"not {label}", str(label)), rest=True)
+
+
+def meant_by(word: str, values: Sequence[Any]) -> Any:
+    """Return the value that a word names, or that is the same number; None if there is none.
+
+    Examples
+    --------
+    >>> meant_by("1.0", [0, 1]), meant_by("yes", ["no", "yes"]), meant_by("2", [0, 1])
+    (1, 'yes', None)
+    """
+    for value in values:
+        if str(value) == word:
+            return value
+    try:
+        number = float(word)
+    except ValueError:
+        return None
+    return next((v for v in values if not isinstance(v, str | bool) and v == number), None)
 
 
 def plain_values(column: Any) -> list[Any]:
