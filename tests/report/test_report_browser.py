@@ -3,9 +3,10 @@
 import shutil
 
 import pytest
-from report_runs import HOSTILE, KINDS, made
 
 from anymetric.report import Run, page
+
+from .report_runs import HOSTILE, KINDS, made
 
 FLAGS = (
     "--no-sandbox",

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from report_runs import classifier, made, profit, rows
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import confusion_matrix, f1_score, ndcg_score, precision_score
 from sklearn.pipeline import make_pipeline
@@ -14,6 +13,8 @@ from anymetric.metrics import as_metric
 from anymetric.report import gather
 from anymetric.report import sample as sample_module
 from anymetric.report.sample import Sample
+
+from .report_runs import classifier, made, profit, rows
 
 
 def test_values_are_the_estimators_own_scores():

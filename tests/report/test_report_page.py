@@ -11,9 +11,10 @@ from importlib.resources import files
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from report_runs import HOSTILE, KINDS, made
 
 from anymetric.report import Run, page
+
+from .report_runs import HOSTILE, KINDS, made
 
 ASSETS = files("anymetric.report") / "assets"
 

@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from report_runs import KINDS, made
 
 from anymetric.report import Run
 from anymetric.report.run import plain
+
+from .report_runs import KINDS, made
 
 anything = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
