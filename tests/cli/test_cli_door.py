@@ -146,6 +146,24 @@ def test_the_separator_of_a_header_is_found(names, separator):
     assert separator_of(separator.join(names)) == separator
 
 
+@pytest.mark.parametrize("name", ["logistic regression", "anymetric", "a" * 60])
+def test_a_number_and_its_error_stand_on_one_line(name, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    cells = ["593.0800 ± 363.3715", "+593.0800 ± 363.3715", "12.3", "1,234"]
+    Voice().table(["", "value", "our lead", "seconds", "calls"], [[name, *cells]], "profit")
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert any(all(cell in line for cell in cells) for line in lines)
+
+
+def test_where_numbers_do_not_fit_none_of_them_is_cut_off(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "40")
+    cells = [f"{k}593.0800 ± 363.3715" for k in range(4)]
+    Voice().table(["", *"abcd"], [["anymetric", *cells]])
+    out = capsys.readouterr().out
+    assert sum(letter.isdigit() for letter in out) == sum(map(len, cells)) - 4 * 5
+
+
 @given(st.text())
 def test_what_is_shown_cannot_move_a_terminal(text):
     assert all(letter == "\n" or letter.isprintable() for letter in shown(text))

@@ -22,6 +22,7 @@ from anymetric.cli.tables import check_kind, check_out, write_table
 from anymetric.cli.targets import Target, Task
 from anymetric.cli.voice import Voice, measured, number
 from anymetric.report.sample import Sample as Judged
+from anymetric.report.table import ROUNDING, differences
 
 Floats = NDArray[np.float64]
 
@@ -178,13 +179,14 @@ class Scores:
         if len(values) < 2:
             return np.full(values.shape[1], np.nan)
         share = 1.0 / len(values) + float(np.mean(self.ratios))
-        return np.asarray(np.sqrt(share * values.var(axis=0, ddof=1)))
+        errors = np.sqrt(share * values.var(axis=0, ddof=1))
+        return np.where(errors <= ROUNDING * np.abs(values).max(axis=0), 0.0, errors)
 
     def summary(self) -> list[dict[str, Any]]:
         """Return one row a method: mean, error, our lead and its error, mean rank, seconds."""
         values, sign = np.array(self.values), 1.0 if self.greater else -1.0
-        leads = sign * (values[:, :1] - values)
-        ranks = rankdata(-sign * values, axis=1).mean(axis=0)
+        leads = differences(sign, values[:, :1], values)
+        ranks = rankdata(leads, axis=1).mean(axis=0)
         columns = {
             "value": values.mean(axis=0),
             "error": self.error(values),

@@ -13,6 +13,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+# Letters that a table's first column has at least.
+ROOM = 12
+
 
 @dataclass(frozen=True)
 class Voice:
@@ -54,13 +57,18 @@ class Voice:
             Console(highlight=False, soft_wrap=True).print(Text(shown(text)))
 
     def table(self, head: Sequence[str], rows: Sequence[Sequence[str]], title: str = "") -> None:
-        """Tell a table of the result: the first column is text, the others are numbers."""
+        """Tell a table of the result: the first column is text, the others are numbers.
+
+        A number stands on one line wherever that leaves some room for the first column.
+        """
         if self.quiet or self.json:
             return
+        whole = self.fits([" " * ROOM, *head[1:]], [["", *row[1:]] for row in rows])
         table = Table(box=box.SIMPLE_HEAD, title=Text(shown(title)) if title else None)
         table.title_justify, table.pad_edge = "left", False
         for k, name in enumerate(head):
-            table.add_column(Text(shown(name)), justify="right" if k else "left", overflow="fold")
+            look: dict[str, Any] = {"justify": "right" if k else "left", "no_wrap": whole and k > 0}
+            table.add_column(Text(shown(name)), overflow="fold", **look)
         for row in rows:
             table.add_row(*(Text(shown(cell)) for cell in row))
         Console(highlight=False).print(table)

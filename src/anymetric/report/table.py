@@ -89,8 +89,15 @@ def spread(values: Floats) -> float:
     Examples
     --------
     >>> import numpy as np
-    >>> spread(np.array([1.0, 3.0, np.nan])), spread(np.array([]))
-    (1.0, nan)
+    >>> (
+    ...     spread(np.array([1.0, 3.0, np.nan])),
+    ...     spread(np.array([])),
+    ...     spread(np.array([0.3, 0.1 + 0.2])),
+    ... )
+    (1.0, nan, 0.0)
     """
     values = values[np.isfinite(values)]
-    return float(values.std()) if len(values) > 1 else float("nan")
+    if len(values) < 2:
+        return float("nan")
+    error, size = float(values.std()), float(np.abs(values).max())
+    return error if error > ROUNDING * size else 0.0
