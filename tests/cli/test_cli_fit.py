@@ -160,6 +160,19 @@ def test_clean_rows_judge_and_make_the_table_and_sources_are_weighed(rows, told)
     assert "vendor" not in model.columns
 
 
+def test_which_family_of_models_won_is_told(rows, told):
+    ask = ["-t", "income", "-m", "f1", "--drop", "note", "--model", "auto", "--budget", 60]
+    code, out, err = told("fit", rows, *ask, "--run", "r")
+    assert code == 0, err
+    assert "The models: Of 2 families, " in out
+    run = json.loads(Path("r/run.json").read_text(encoding="utf-8"))
+    code, out, err = told("fit", rows, *ask, "--run", "again", "--json")
+    assert code == 0, err
+    found = json.loads(out)["verdict"]["families"]
+    assert found == run["diagnosis"]["families"]
+    assert set(found) == {"linear", "boosted"}
+
+
 def test_the_same_seed_gives_the_same_model(rows, told):
     ask = ["fit", rows, "-t", "income", "-m", "f1", "--drop", "note", "-q", "--seed", 3, "--run"]
     for name in ("a", "b"):

@@ -6,6 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from anymetric.cli.compare import Scores
+
 ASK = ["-t", "y", "--side", "query"]
 
 
@@ -39,6 +41,7 @@ def test_precision_at_k_is_the_mean_over_queries_as_it_is_for_rankers(searched, 
     kept = searched.iloc[scores["row"] - 1].assign(score=scores["score"].to_numpy())
     value = next(row["value"] for row in json.loads(out)["table"] if row["name"] == "anymetric")
     assert value == pytest.approx(mean_precision(kept, 5))
+    assert "What each loss was worth" in told("explain", "run/model.skops")[1]
     scored = told("predict", "run/model.skops", "rows.csv")[1].split()[1:]
     kept = searched.assign(score=np.array(scored, dtype=float))
     for more in ([], ["-m", "precision@5"], ["-m", "query_precision@5"]):
@@ -81,6 +84,19 @@ def test_a_rival_that_fails_on_a_split_is_left_out_of_the_comparison(searched, t
     names = {row["name"] for row in json.loads(out)["methods"]}
     assert names == {"anymetric", "logistic regression", "balanced"}
     assert set(pd.read_csv("all.csv")["method"]) == names
+
+
+def test_what_differs_by_rounding_is_the_same():
+    scores = Scores(True, ["anymetric", "same", "worse"])
+    for value in (0.3, 0.3, 0.3):
+        row = {"anymetric": (value, 1.0), "same": (0.1 + 0.2, 1.0), "worse": (0.2, 1.0)}
+        scores.add(row, 0.5)
+    same = scores.summary()[1]
+    assert (same["lead"], same["lead_error"], same["rank"]) == (0.0, 0.0, 1.5)
+    mixed = Scores(True, ["anymetric"])
+    for value in (0.3, 0.1 + 0.2):
+        mixed.add({"anymetric": (value, 1.0)}, 0.5)
+    assert mixed.summary()[0]["error"] == 0.0
 
 
 def test_names_of_methods_are_told_apart(searched, told):

@@ -7,7 +7,6 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
-from report_runs import classifier, made, rows
 from sklearn.linear_model import LogisticRegression
 
 from anymetric import MetricClassifier, MetricRanker, MetricRegressor
@@ -19,13 +18,15 @@ from anymetric.data import Data
 from anymetric.displays import SliceWeightsDisplay
 from anymetric.metrics import as_metric
 from anymetric.report import Run, gather, page
-from anymetric.report.course import course_of
+from anymetric.report.course import course_of, surrogate_names
 from anymetric.report.markup import number
 from anymetric.report.sample import Sample
-from anymetric.report.table import methods_of
-from anymetric.report.words import headline, optimism, trust
+from anymetric.report.table import methods_of, spread
+from anymetric.report.words import families, headline, optimism, trust
 from anymetric.report.worth import Slice, labels
 from anymetric.solution import Status
+
+from .report_runs import classifier, made, rows
 
 
 def test_only_a_metric_of_decisions_has_a_best_threshold():
@@ -36,6 +37,50 @@ def test_only_a_metric_of_decisions_has_a_best_threshold():
     assert "at its best threshold" not in page(run)
     assert trust(made("auto")).endswith("beside the plain model at its best threshold.")
     assert trust(made("many")).endswith("beside the plain model at its best offsets.")
+
+
+def test_the_page_says_which_family_of_models_won():
+    X, y, _, _ = rows()
+    ours = MetricClassifier("f1", model="auto", max_metric_calls=60, random_state=0)
+    run = gather(ours.fit(X[:300], y[:300]), X[300:], y[300:])
+    shares = ours.settings_["families"]
+    first = min(shares, key=lambda name: shares[name]["behind"])
+    said = f"Of 2 families, {first} won with {100 * shares[first]['votes']:.0f} % of the votes; "
+    assert families(run).startswith(said)
+    assert said in page(run)
+    absent = {"absent": "Nobody looked.", "families": run.diagnosis["families"]}
+    assert said in page(replace(run, diagnosis=absent))
+    assert "families" not in page(made("auto"))
+
+
+def test_surrogates_have_their_names_where_judges_and_sources_are_weighed_too():
+    X, y, _, _ = rows()
+    source = np.where(np.arange(300) % 3, "A", "B")
+    ours = MetricClassifier("f1", random_state=0)
+    ours.fit(X[:300], y[:300], source=source, X_val=X[300:450], y_val=y[300:450])
+    run = gather(ours, X[450:], y[450:], names={"target": "paid", "source": "vendor"})
+    assert sorted(run.course["surrogates"]) == [
+        f"paid = {label}, vendor = {name}" for label in (0, 1) for name in "AB"
+    ]
+    old = SimpleNamespace(weights_={"a": 0.2, "b": 0.3, "validation rows": 0.5})
+    assert surrogate_names(2, [], old) == ["a", "b"]
+
+
+def test_within_queries_losses_are_worth_something_not_rows():
+    X, y, _, _ = rows()
+    query = np.repeat(np.arange(60), 10)
+    ours = MetricRanker("ndcg@5", max_metric_calls=20, random_state=0)
+    ours.fit(X[:300], y[:300], query=query[:300])
+    html = page(gather(ours, X[300:], y[300:], side={"query": query[300:]}))
+    assert "What the losses were worth" in html
+    assert "What the rows were worth" not in html
+
+
+def test_an_error_that_is_but_rounding_is_none():
+    thirds = np.array([0.3, 0.1 + 0.2, 0.3, 0.1 + 0.2])
+    assert thirds.std() > 0.0
+    assert spread(thirds) == 0.0
+    assert spread(1e-20 * np.array([1.0, 3.0])) / 1e-20 == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize("kind", ["auto", "ranker", "regressor", "many", "profit"])

@@ -12,6 +12,7 @@ from anymetric.cli.faults import UserError
 from anymetric.cli.models import TableModel, load_model
 from anymetric.cli.tables import whole
 from anymetric.cli.voice import Voice
+from anymetric.metrics.ranked import QUERY
 from anymetric.report import Run, page
 from anymetric.report.worth import Slice
 
@@ -23,10 +24,12 @@ def explain(model_path: Path, top: int, voice: Voice) -> dict[str, Any]:
     weights: dict[str, float] = getattr(estimator, "weights_", {})
     voice.line(f"Trained for {model.metric!r}. {model.target.sentence}")
     voice.line(f"{estimator.validation_}")
+    # Of numbers, and within queries, the weights are those of losses over all rows.
+    losses = model.target.labels is None or QUERY in model.roles.side
     voice.table(
-        ["slice", "share of the loss"],
+        ["loss" if losses else "slice", "share of the loss"],
         [[slice_label(model, name), f"{share:.1%}"] for name, share in weights.items()],
-        "What each slice of the rows was worth",
+        f"What each {'loss' if losses else 'slice of the rows'} was worth",
     )
     if shifts := getattr(estimator, "shifts_", {}):
         voice.table(

@@ -31,7 +31,7 @@ from anymetric.cli.targets import Target, Task, read_target
 from anymetric.cli.voice import Voice, measured, number
 from anymetric.metrics import MacroByGroup, Metric, MetricError
 from anymetric.report import Run, gather, page
-from anymetric.report.words import headline
+from anymetric.report.words import families, headline
 
 
 @dataclass(frozen=True)
@@ -233,6 +233,8 @@ class Fit:
         voice.table(HEAD, lines(run), f"{title} ({better} is better)")
         voice.line(f"On these rows: {headline(run)}")
         voice.line(f"The diagnosis: {verdict}")
+        if won := families(run):
+            voice.line(f"The models: {won}")
         saved = {
             name: str(folder / file)
             for name, file in (
@@ -259,7 +261,11 @@ class Fit:
                 "honest": division.honest,
             },
             "table": run.methods,
-            "verdict": {"name": found.get("verdict"), "says": verdict},
+            "verdict": {
+                "name": found.get("verdict"),
+                "says": verdict,
+                "families": found.get("families", {}),
+            },
             "slices": run.worth.get("slices", []),
             "saved": saved,
         }

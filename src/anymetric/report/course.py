@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from anymetric.report.worth import JUDGES
+
 # More turns than this are thinned out evenly; the chosen one stays.
 MOST_TURNS = 1500
 
@@ -105,8 +107,9 @@ def thinned(count: int, kept: int) -> list[int]:
 
 
 def surrogate_names(K: int, names: Sequence[str], model: Any) -> list[str]:
-    """Return K names: those given, those of the learned weights, or numbers."""
-    for known in (names, list(getattr(model, "weights_", {}))):
+    """Return K names: the model's own, those given, those of the learned weights, or numbers."""
+    weighed = [name for name in getattr(model, "weights_", {}) if name != JUDGES]
+    for known in (getattr(model, "surrogates_", ()), names, weighed):
         if len(known) == K:
             return [str(name) for name in known]
     return [f"surrogate {k + 1}" for k in range(K)]

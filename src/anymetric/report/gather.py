@@ -141,12 +141,14 @@ def diagnosis_of(
     """Return the diagnosis, or why there is none."""
     if not hasattr(model, "diagnose"):
         return {}
+    rivals = {"families": getattr(model, "settings_", {}).get("families", {})}
     if sample.called and LOOKS * sample.price() > SECONDS:
-        return {"absent": f"The metric is slow to call, and a diagnosis calls it {LOOKS} times."}
+        slow = f"The metric is slow to call, and a diagnosis calls it {LOOKS} times."
+        return {"absent": slow, **rivals}
     try:
         found = model.diagnose(X, y, groups=groups, side=side)
     except (ValueError, MetricError) as error:
-        return {"absent": str(error)}
+        return {"absent": str(error), **rivals}
     return {**asdict(found), "verdict": found.verdict.name, "says": found.verdict.value}
 
 

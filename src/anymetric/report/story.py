@@ -23,8 +23,9 @@ def worth(run: Run) -> Markup:
     if not slices:
         return EMPTY
     said = tag("ul", *(tag("li", line) for line in run.worth["says"]), class_="said")
-    losses = run.sample.get("kind") == "regression"
     known = any(one.get("rows") is not None for one in slices)
+    # Within queries, as for numbers, the weights are those of losses over all rows.
+    losses = run.sample.get("kind") == "regression" or ("queries" in run.sample and not known)
     caption = "Bars are shares of the learned loss"
     caption += "; a tick is the slice's share of the training rows." if known else "."
     if len(slices) > MOST_BARS:
@@ -135,9 +136,11 @@ def diagnosis(run: Run) -> Markup:
     if not found:
         return EMPTY
     if "absent" in found:
-        return section("diagnosis", "Diagnosis", tag("p", found["absent"]))
+        lines = [found["absent"], words.families(run)]
+        return section("diagnosis", "Diagnosis", *(tag("p", line) for line in lines if line))
     known = found["r_squared"] is not None
-    lines = [words.trust(run), words.explained(run), alike(found["condition"]) if known else ""]
+    lines = [words.trust(run), words.families(run), words.explained(run)]
+    lines.append(alike(found["condition"]) if known else "")
     rows = [
         [name, with_error(slope, found["errors"].get(name), sign=True)]
         for name, slope in found["slopes"].items()
