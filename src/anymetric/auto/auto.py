@@ -41,12 +41,15 @@ from anymetric.auto.recipes import (
     classifier_recipes,
     cluster_recipes,
     few_recipes,
-    held_back,
-    regressor_recipes,
-    relative_recipes,
     sliced_by,
     source_recipes,
     stake_recipes,
+)
+from anymetric.auto.regressions import (
+    few_numbers,
+    held_back,
+    regressor_recipes,
+    relative_recipes,
     tilted_recipes,
 )
 from anymetric.auto.room import Room, heard
@@ -223,7 +226,7 @@ class Auto:
         """Yield recipes; the last follow the best candidate so far along the slices."""
         problem = room.problem
         if few(problem):
-            yield from few_recipes(room.kitchen, problem.labels is None)
+            yield from (few_numbers if problem.labels is None else few_recipes)(room.kitchen)
             return
         only = self.use_validation is True and len(problem.valid) >= FEWEST
         for recipe in self._plain(room):

@@ -17,6 +17,7 @@ from anymetric.auto.recipes import (
     source_recipes,
     stake_recipes,
 )
+from anymetric.auto.regressions import few_numbers
 from anymetric.auto.room import Room
 from anymetric.auto.walk import best
 from anymetric.losses import Huber, Lp
@@ -56,8 +57,8 @@ def by_loss(room: Room, family: str, use_validation: bool) -> Iterator[Recipe]:
 
 def few_courses(room: Room, family: str) -> list[Recipe]:
     """Return the plainest recipe twice: all that a handful of rows can choose between."""
-    regression = room.problem.labels is None
-    found = [r for r in few_recipes(room.kitchen, regression) if r.loss is None]
+    few = few_numbers if room.problem.labels is None else few_recipes
+    found = [recipe for recipe in few(room.kitchen) if recipe.loss is None]
     return [named(recipe, family) for recipe in found]
 
 
