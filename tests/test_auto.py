@@ -7,18 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse, stats
-from scipy.special import expit
-from sklearn.datasets import make_classification
-from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import log_loss
 
 from anymetric.auto import Auto
 from anymetric.auto.average import Judged, agreeing, votes
 from anymetric.auto.calling import CallingJury
-from anymetric.auto.choice import flat, still_flagging
+from anymetric.auto.choice import flat
 from anymetric.auto.domain import domain_weights
 from anymetric.auto.jury import DecisionJury, Judgement, replicate_weights
-from anymetric.auto.odds import as_odds
 from anymetric.auto.parts import Part, named
 from anymetric.auto.pool import Candidate, Kitchen, Recipe
 from anymetric.auto.pooled import contrary
@@ -27,10 +22,9 @@ from anymetric.auto.recipes import STRENGTHS, climbed
 from anymetric.auto.targets import FLAT, SmoothHinge, moved
 from anymetric.auto.trust import Bench
 from anymetric.auto.walk import Front
-from anymetric.baselines import PostShift
 from anymetric.data import Data
 from anymetric.datasets import corrupt_features, load_compas, load_simulated, split
-from anymetric.estimators import MetricClassifier, MetricRegressor
+from anymetric.estimators import MetricClassifier
 from anymetric.ledger import Ledger
 from anymetric.losses import as_loss
 from anymetric.metrics import MetricError, Profit, as_metric, metric
@@ -62,150 +56,6 @@ def test_the_jury_equals_the_metric_on_every_replicate_and_threshold(name, rng):
         np.testing.assert_allclose(costs[:, column], plain.costs(scores[:, None] + shifts))
     judged = jury.judge(scores)
     np.testing.assert_allclose(judged.cost, bound.bind(data.y, side=data.side).costs(scores))
-
-
-@pytest.mark.parametrize("name", ["f1", "f0.5", "balanced_error", "gmean"])
-@pytest.mark.parametrize("rare", [1.0, -1.0])
-def test_the_sweep_is_exact_where_a_class_is_rare(name, rare, rng):
-    y = np.where(np.arange(3000) < 60, rare, -rare)
-    scores = y + rng.normal(size=3000)
-    bound = as_metric(name).bind(y)
-    jury = DecisionJury.build(as_metric(name), Data(np.zeros((3000, 0)), y), np.ones((3000, 1)))
-    every = bound.costs(scores[:, None] - np.sort(scores) - 1e-9)
-    assert jury.tune(scores).cost == pytest.approx(every.min(), abs=1e-12)
-
-
-def test_rare_positives_are_found_as_post_shift_finds_them():
-    """Even cuts of twenty thousand rows pass forty positives in one step."""
-    rng = np.random.default_rng(0)
-
-    def drawn(n=20_000):
-        y = (np.arange(n) < 40).astype(int)
-        return rng.normal(size=(n, 5)) + 5.0 * y[:, None] * (np.arange(5) == 0), y
-
-    (X, y), (X_val, y_val), test = drawn(), drawn(), drawn()
-    ours, theirs = (
-        kind("f1", random_state=0).fit(X, y, X_val=X_val, y_val=y_val).score(*test)
-        for kind in (MetricClassifier, PostShift)
-    )
-    assert ours > theirs - 0.02
-
-
-def test_of_thresholds_as_good_the_middle_one_is_taken():
-    """The first would flag a single row, and often none of the next sample."""
-    values = []
-    for seed in range(6):
-        X, y = make_classification(
-            450, 4, n_informative=3, n_redundant=0, weights=[0.7], flip_y=0.1, random_state=seed
-        )
-        clf = MetricClassifier("precision", random_state=0).fit(X[:150], y[:150])
-        assert clf.predict(X[150:]).sum() > 0
-        values.append(clf.score(X[150:], y[150:]))
-    assert np.mean(values) > 0.7
-
-
-def test_a_model_that_its_rows_trained_still_flags_as_many_of_them():
-    y = np.array([1.0, -1.0, 1.0, -1.0])
-    data = Data(np.array([[0.4], [0.3], [0.2], [0.1]]), y)
-    problem = Problem(data, "logistic", as_metric("precision"), data, Linear(), (0, 1))
-    by_turns = Candidate(Recipe("one", np.ones(4)), np.array([1.0, 0.0]), np.zeros(0), data.X[:, 0])
-    lower = replace(by_turns, theta=np.array([1.0, -5.0]))
-    assert still_flagging(problem, by_turns, -0.25) == -0.25
-    shift = still_flagging(problem, lower, -0.25)
-    assert (data.X[:, 0] - 5.0 + shift > 0.0).tolist() == [True, True, False, False]
-
-
-@pytest.mark.parametrize("kind", [MetricClassifier, MetricRegressor])
-def test_wide_tables_are_trained_without_their_hessian(kind, rng, monkeypatch):
-    X = sparse.random(200, 3000, 0.02, format="csr", random_state=0)
-    signal = X @ rng.normal(size=3000)
-    y = signal > 0.0 if kind is MetricClassifier else signal
-    monkeypatch.setattr(Linear, "hessian", lambda *_: pytest.fail("3000 x 3000 is too large"))
-    metric = "f1" if kind is MetricClassifier else "median_absolute_error"
-    found = kind(metric, random_state=0).fit(X, y)
-    assert found.coef_.size == 3000
-    assert np.corrcoef(X @ found.coef_.ravel(), signal)[0, 1] > 0.7
-
-
-def test_scores_by_turns_are_those_of_full_fits_where_columns_are_many(rng):
-    X = rng.normal(size=(100, 700))
-    data = Data(X, np.where(X[:, 0] + rng.normal(size=100) > 0.0, 1.0, -1.0))
-    kitchen = Kitchen.build(Linear(), data.take(np.arange(0)), data, as_loss("logistic"), rng)
-    recipe = Recipe("all", np.zeros(0), data.weights, 1.0)
-    scores = kitchen.cook(recipe).valid
-    for k in range(5):
-        kept = kitchen.fold != k
-        # One effective row of eighty, as the recipe's own ridge has of a hundred.
-        again = WeightedLoss(Linear(), data, kitchen.loss, kept.astype(float), 10.0 / 100.0)
-        out = np.flatnonzero(~kept)
-        expected = Linear().scores(X[out], minimise(again))
-        np.testing.assert_allclose(scores[out], expected, atol=1e-3)
-
-
-@pytest.mark.parametrize("calls", [1, 2, 3, 10])
-def test_the_last_look_is_kept_for_the_average(calls, rng):
-    data = blobs(rng, n=400)
-    clf = MetricClassifier("f1", max_metric_calls=calls, random_state=0).fit(data.X, data.y)
-    assert clf.n_metric_calls_ == calls
-    assert len(clf.settings_["candidates"]) == max(calls - 1, 1)
-    assert ("gain" in clf.settings_) == (calls > 1)
-
-
-def test_a_slice_that_the_user_names_is_weighed_by_what_it_is_worth(rng):
-    X = rng.normal(size=(3000, 4))
-    y = X[:, 0] + 0.7 * rng.normal(size=3000) > 0.5
-    region = rng.choice(["north", "south", "west"], 3000)
-    train, valid = np.arange(1500), np.arange(1500, 3000)
-    wrong = np.where(region == "west", ~y, y)
-    clf = MetricClassifier("f1", slices="region", use_validation=False, random_state=0).fit(
-        X[train],
-        wrong[train],
-        side={"region": region[train]},
-        X_val=X[valid],
-        y_val=y[valid],
-        side_val={"region": region[valid]},
-    )
-    west = sum(weight for name, weight in clf.weights_.items() if "west" in name)
-    assert west < 0.15  # a third of the rows
-
-
-def test_the_learned_loss_has_the_validation_rows_too(rng):
-    X = rng.normal(size=(3000, 4))
-    y = (X[:, 0] + 0.5 * rng.normal(size=3000) > 0.5).astype(int)
-    train, valid, test = np.split(np.arange(3000), [1500, 2000])
-    wrong = np.where(rng.random(1500) < 0.45, 1 - y[train], y[train])
-    weights = np.where(np.arange(500) < 400, 1.0, 0.0)
-    clf = MetricClassifier("accuracy", random_state=0).fit(
-        X[train], wrong, X_val=X[valid], y_val=y[valid], sample_weight_val=weights
-    )
-    own, judges = clf.sample_weight_, clf.sample_weight_val_
-    assert own.mean() == pytest.approx(1.0)
-    assert np.all(judges[400:] == 0.0)
-    share = judges.sum() / (own.sum() + judges.sum())
-    assert share == pytest.approx(clf.weights_["validation rows"])
-    both = np.concatenate([train, valid])
-    other = LogisticRegression().fit(
-        X[both], np.append(wrong, y[valid]), sample_weight=np.append(own, judges)
-    )
-    assert other.score(X[test], y[test]) > 0.8
-    again = clf.set_params(use_validation=False).fit(
-        X[train], wrong, X_val=X[valid], y_val=y[valid]
-    )
-    assert not hasattr(again, "sample_weight_val_")
-
-
-def test_few_rows_whose_candidates_tie_are_not_called_flat():
-    X, y = make_classification(40, 4, random_state=0)
-    status = MetricClassifier("f1", random_state=0).fit(X, y).status_
-    assert status is Status.JUDGED
-
-
-def test_what_the_door_is_told_of_validation_rows_holds_for_a_part_too(rng):
-    data = blobs(rng, n=600)
-    train, valid = data.take(np.arange(300)), data.take(np.arange(300, 600))
-    clf = MetricClassifier("f1", method=Auto(clusters=False), use_validation=False, random_state=0)
-    clf.fit(train.X, train.y, X_val=valid.X, y_val=valid.y)
-    assert "validation rows" not in clf.weights_
 
 
 def test_the_jury_sees_every_threshold_of_the_sweep(rng):
@@ -819,29 +669,3 @@ def test_mixtures_hold_rare_values_back_and_others_do_not(rng):
     p = X[:, 1].mean()
     held = 10.0 * np.sum(rows**2) * np.array([1.0, 0.25 / (p * (1.0 - p)), 0.0])
     np.testing.assert_allclose(slope, -held * theta, atol=1e-5)
-
-
-@pytest.mark.parametrize("kind", ["scorer", "function"])
-def test_probabilities_are_as_good_as_those_of_a_plain_model(kind):
-    """A ridge of ten rows makes scores too small by a factor of three here."""
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(2600, 10))
-    y = (4.0 * X[:, 0] + 0.7 * rng.normal(size=2600) > -2.5).astype(int)
-
-    def odds_loss(y_true, y_prob):
-        return log_loss(y_true, y_prob)
-
-    metric = "neg_log_loss" if kind == "scorer" else odds_loss
-    clf = MetricClassifier(metric, random_state=0).fit(X[:600], y[:600])
-    ours = log_loss(y[600:], expit(clf.decision_function(X[600:])))
-    plain = LogisticRegression().fit(X[:600], y[:600]).predict_proba(X[600:])
-    assert ours < log_loss(y[600:], plain)
-
-
-def test_scores_that_point_the_wrong_way_are_not_turned_into_odds():
-    X = np.linspace(-1.0, 1.0, 100)[:, None]
-    problem = Problem(
-        Data(X, np.sign(X[:, 0])), "logistic", as_metric("neg_log_loss"), labels=(0, 1)
-    )
-    wrong = Candidate(Recipe("", np.ones(100)), np.array([-1.0, 0.0]), X[:0, 0], -X[:, 0])
-    assert as_odds(wrong, problem) is wrong
