@@ -8,13 +8,14 @@ from scipy import sparse
 from scipy.special import expit
 from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import log_loss
+from sklearn.metrics import f1_score, log_loss
 
 from anymetric.auto import Auto
 from anymetric.auto.choice import still_flagging
 from anymetric.auto.jury import DecisionJury
 from anymetric.auto.odds import as_odds
 from anymetric.auto.pool import Candidate, Kitchen, Recipe
+from anymetric.auto.trust import worse
 from anymetric.baselines import PostShift
 from anymetric.data import Data
 from anymetric.estimators import MetricClassifier, MetricRegressor
@@ -195,3 +196,57 @@ def test_scores_that_point_the_wrong_way_are_not_turned_into_odds():
     )
     wrong = Candidate(Recipe("", np.ones(100)), np.array([-1.0, 0.0]), X[:0, 0], -X[:, 0])
     assert as_odds(wrong, problem) is wrong
+
+
+def test_a_function_with_a_cut_of_its_own_gets_scores_as_they_are():
+    """Log-odds of rare positives never reach one half; balanced scores do."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(6500, 8))
+    y = (1.2 * X[:, 0] + rng.logistic(size=6500) > 3.8).astype(int)
+
+    def cut_score(y_true, y_prob):
+        return f1_score(y_true, y_prob > 0.5)
+
+    clf = MetricClassifier(cut_score, random_state=0).fit(X[:1500], y[:1500])
+    plain = LogisticRegression().fit(X[:1500], y[:1500])
+    assert clf.score(X[1500:], y[1500:]) > f1_score(y[1500:], plain.predict(X[1500:])) + 0.05
+
+
+def test_a_handful_of_rows_does_not_say_how_large_its_scores_should_be():
+    """Rows that a model separates would make its scores as large as can be."""
+    X, y = make_classification(30, 5, random_state=0)
+    clf = MetricClassifier("neg_log_loss", random_state=0).fit(X, y)
+    assert np.abs(clf.decision_function(X)).max() < 10.0
+
+
+def test_labels_that_are_nearly_certain_get_less_ridge():
+    found, light = [], 0.0
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        w, X = rng.normal(size=20), rng.normal(size=(12_000, 20))
+        y = X @ w > 2.05 * np.linalg.norm(w)
+        clf = MetricClassifier("f1", random_state=0).fit(X[:2000], y[:2000])
+        plain = LogisticRegression().fit(X[:2000], y[:2000])
+        found.append((clf.score(X[2000:], y[2000:]), f1_score(y[2000:], plain.predict(X[2000:]))))
+        light += sum(lightly(clf))
+    ours, theirs = np.mean(found, axis=0)
+    assert light > 0.5
+    assert ours > theirs + 0.02
+
+
+def lightly(clf):
+    """Return the votes of candidates with less ridge than usual."""
+    ends = (", 1", ", 0.1")
+    return [c["votes"] for c in clf.settings_["candidates"] if c["name"].endswith(ends)]
+
+
+def test_less_ridge_that_does_not_pay_has_no_vote(rng):
+    data = blobs(rng, n=600)
+    clf = MetricClassifier("f1", random_state=0).fit(data.X, np.where(rng.random(600) < 0.3, 1, 0))
+    assert not any(lightly(clf))
+
+
+def test_where_three_rows_are_all_right_an_error_is_not_zero():
+    right, other = np.zeros(50), np.full(50, 0.05)
+    assert worse(other, right, 1.25)
+    assert not worse(other, right, 1.25, resolution=1 / 3)

@@ -6,8 +6,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from sklearn.datasets import load_diabetes, make_regression
-from sklearn.linear_model import LinearRegression, QuantileRegressor, RidgeCV
+from sklearn.linear_model import HuberRegressor, LinearRegression, QuantileRegressor, RidgeCV
+from sklearn.linear_model import Ridge as SolvedRidge
 from sklearn.metrics import (
     mean_absolute_percentage_error,
     mean_pinball_loss,
@@ -16,6 +19,7 @@ from sklearn.metrics import (
 from sklearn.model_selection import cross_val_predict, train_test_split
 
 from anymetric import MetricRegressor, as_metric
+from anymetric.auto.regressions import RIDGES, Spectrum
 from anymetric.data import Data
 from anymetric.errors import MetricWarning
 from anymetric.estimators._units import Unit
@@ -229,3 +233,47 @@ def test_surrogates_that_the_default_does_not_read_are_spoken_of():
         warnings.simplefilter("error")
         MetricRegressor("median_absolute_error", random_state=0).fit(X, y)
         given.set_params(method="descent").fit(X, y)
+
+
+def test_the_ridge_of_middling_wide_tables_is_sought():
+    rng = np.random.default_rng(0)
+    w, X = rng.normal(size=700), rng.normal(size=(2800, 700))
+    y = X @ w + 60.0 * rng.normal(size=2800)
+    found = MetricRegressor("r2", random_state=0).fit(X[:800], y[:800])
+    assert found.score(X[800:], y[800:]) > -0.05  # a ridge of one row has -1.7
+
+
+@pytest.mark.parametrize("kind", ["exponential", "cauchy"])
+def test_outliers_do_not_ask_for_ridge_where_rows_are_few(kind):
+    rng = np.random.default_rng(0)
+    w, X = rng.normal(size=50), rng.normal(size=(2300, 50))
+    y = X @ w + rng.normal(size=2300)
+    wild = rng.exponential(30.0, 300) if kind == "exponential" else 20 * rng.standard_cauchy(300)
+    spoilt = y[:300] + np.where(rng.random(300) < 0.1, wild, 0.0)
+    ours = MetricRegressor("median_absolute_error", random_state=0).fit(X[:300], spoilt)
+    theirs = HuberRegressor(max_iter=1000).fit(X[:300], spoilt)
+    assert ours.score(X[300:], y[300:]) < 1.15 * np.median(
+        np.abs(theirs.predict(X[300:]) - y[300:])
+    )
+
+
+@given(st.integers(0, 10**6))
+@settings(max_examples=25, deadline=None)
+def test_the_best_ridge_and_its_fit_are_those_of_least_squares(seed):
+    rng = np.random.default_rng(seed)
+    n, d = int(rng.integers(6, 30)), int(rng.integers(1, 8))
+    X, y = rng.normal(size=(n, d)), rng.normal(size=n)
+    weights = rng.integers(1, 4, n).astype(float)
+    ridge, fit = Spectrum.of(X, weights, True).best(y)
+
+    def solved(strength):
+        model = SolvedRidge(alpha=0.5 * strength).fit(X, y, sample_weight=weights)
+        centred = np.sqrt(weights)[:, None] * (X - np.average(X, axis=0, weights=weights))
+        gram = centred.T @ centred
+        free = (
+            weights.sum() - 1 - np.trace(np.linalg.solve(gram + 0.5 * strength * np.eye(d), gram))
+        )
+        return model.predict(X), float(weights @ (y - model.predict(X)) ** 2) / free**2
+
+    np.testing.assert_allclose(fit, solved(ridge)[0], atol=1e-8)
+    assert solved(ridge)[1] <= min(solved(one)[1] for one in RIDGES) * (1 + 1e-9)

@@ -129,8 +129,10 @@ def quantiles(values: Floats, levels: Any, weights: Floats) -> Any:
     return np.quantile(values, levels, weights=weights, method="inverted_cdf")
 
 
-def drawn_in(y: Floats, around: Floats, weights: Floats) -> Any:
+def drawn_in(y: Floats, around: Floats, weights: Floats, far: float = FAR) -> Any:
     """Return targets none of which lies far beyond the others from where they are expected.
+
+    That is so many robust standard deviations.
 
     Examples
     --------
@@ -139,5 +141,5 @@ def drawn_in(y: Floats, around: Floats, weights: Floats) -> Any:
     """
     off = y - around
     middle = quantiles(off, 0.5, weights)
-    most = FAR * 1.4826 * quantiles(np.abs(off - middle), 0.5, weights)
+    most = far * 1.4826 * quantiles(np.abs(off - middle), 0.5, weights)
     return np.clip(y, around + middle - most, around + middle + most) if most > 0.0 else y

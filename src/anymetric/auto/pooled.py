@@ -82,7 +82,7 @@ class Pooled:
             bench, judged = self.bench(again.mean), voters(again)
         again = again.placed(bench, jury)
         new, old = (one.verdict(jury).replicates for one in (again, placed))
-        return placed if worse(new, old, LUCK) else again
+        return placed if worse(new, old, LUCK, bench.resolution) else again
 
     def called(self, choice: Choice, jury: CallingJury, rng: np.random.Generator) -> Choice:
         """Place the threshold of a metric that must be called, by a sample of all rows.

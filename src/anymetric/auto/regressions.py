@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,8 +17,10 @@ from anymetric.losses import Huber, Lp, Squared, Tilted
 Floats64 = NDArray[np.float64]
 # With fewer rows than so many a column the ridge is sought among these, unless that
 # is too much work.
-TALL, COSTLY = 10, 3e8
-RIDGES = (1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0)
+TALL, COSTLY = 10, 1e10
+RIDGES = (1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0, 3000.0, 10000.0)
+# Robust standard deviations from a fit, to which targets are drawn in to ask for the ridge.
+NEAR = 1.5
 
 
 def few_numbers(kitchen: Kitchen) -> Iterator[Recipe]:
@@ -29,10 +31,7 @@ def few_numbers(kitchen: Kitchen) -> Iterator[Recipe]:
 
 
 def held_back(kitchen: Kitchen) -> float:
-    """Return the ridge of regressions: one, or where rows are few the best of several.
-
-    Numbers far beyond the others must not say it: they are drawn in.
-    """
+    """Return the ridge of regressions: one, or where rows are few the best of several."""
     data, model = kitchen.stock, kitchen.model
     n, d = data.X.shape
     if n >= TALL * d or n * d * min(n, d) > COSTLY:
@@ -40,34 +39,66 @@ def held_back(kitchen: Kitchen) -> float:
     X = data.X.toarray() if sparse.issparse(data.X) else np.asarray(data.X, dtype=np.float64)
     X = X if model.shift is None else X - model.shift
     X = X if model.scale is None else X / model.scale
-    y = drawn_in(data.y, np.zeros(n), data.weights)
-    return best_ridge(X, y, data.weights, model.intercept)
+    return Spectrum.of(X, data.weights, model.intercept).ridge(data.y)
 
 
-def best_ridge(X: Floats64, y: Floats64, weights: Floats64, intercept: bool) -> float:
-    """Return the ridge of the lowest generalised cross-validation error of least squares.
+@dataclass(frozen=True, eq=False)
+class Spectrum:
+    """A table taken apart once, so that least squares with any ridge are cheap.
 
     Examples
     --------
     >>> import numpy as np
     >>> X = np.random.default_rng(0).normal(size=(20, 5))
-    >>> best_ridge(X, X @ np.ones(5), np.ones(20), True)
+    >>> Spectrum.of(X, np.ones(20), True).ridge(X @ np.ones(5))
     1.0
     """
-    if intercept:
-        X, y = (one - np.average(one, axis=0, weights=weights) for one in (X, y))
-    root, n = np.sqrt(weights), float(weights.sum())
-    left, sizes, _ = np.linalg.svd(root[:, np.newaxis] * X, full_matrices=False)
-    along = left.T @ (root * y)
-    beyond = max(float(weights @ y**2 - along @ along), 0.0)
 
-    def error(ridge: float) -> float:
-        # Half of the square is held back.
-        kept = sizes**2 / (sizes**2 + 0.5 * ridge)
-        free = max(n - float(kept.sum()) - intercept, np.finfo(float).tiny)
-        return (beyond + float(np.sum(((1.0 - kept) * along) ** 2))) / free**2
+    left: Floats64  # (n, r)
+    sizes: Floats64  # (r,)
+    weights: Floats64
+    intercept: bool
 
-    return min(RIDGES, key=error)
+    @classmethod
+    def of(cls, X: Floats64, weights: Floats64, intercept: bool) -> Spectrum:
+        """Take a table of weighted rows apart."""
+        if intercept:
+            X = X - np.average(X, axis=0, weights=weights)
+        left, sizes, _ = np.linalg.svd(np.sqrt(weights)[:, np.newaxis] * X, full_matrices=False)
+        return cls(left, sizes, weights, intercept)
+
+    def ridge(self, y: Floats64) -> float:
+        """Return the ridge that is best for targets, those far from the fit drawn in.
+
+        Numbers far beyond the others ask for far too much. Drawn in to a fit that they have
+        flattened they still do: so it goes on as long as the ridge falls.
+        """
+        best, fit = self.best(drawn_in(y, np.zeros(len(y)), self.weights))
+        for _ in RIDGES:
+            lower, fit = self.best(drawn_in(y, fit, self.weights, NEAR))
+            if lower >= best:
+                break
+            best = lower
+        return best
+
+    def best(self, y: Floats64) -> tuple[float, Floats64]:
+        """Return the ridge of the lowest generalised cross-validation error, and its fit."""
+        middle = float(np.average(y, weights=self.weights)) if self.intercept else 0.0
+        root, n = np.sqrt(self.weights), float(self.weights.sum())
+        along = self.left.T @ (root * (y - middle))
+        beyond = max(float(self.weights @ (y - middle) ** 2 - along @ along), 0.0)
+
+        def error(ridge: float) -> float:
+            kept = self.kept(ridge)
+            free = max(n - float(kept.sum()) - self.intercept, np.finfo(float).tiny)
+            return (beyond + float(np.sum(((1.0 - kept) * along) ** 2))) / free**2
+
+        ridge = min(RIDGES, key=error)
+        return ridge, middle + self.left @ (self.kept(ridge) * along) / root
+
+    def kept(self, ridge: float) -> Floats64:
+        """Return how much of each direction a ridge leaves: half of the square is held back."""
+        return np.asarray(self.sizes**2 / (self.sizes**2 + 0.5 * ridge))
 
 
 def tilted_recipes(

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from anymetric.auto.apart import Apart
 from anymetric.auto.average import Judged
 from anymetric.auto.calling import CallingJury
+from anymetric.auto.choice import few
 from anymetric.auto.jury import CountedJury
 from anymetric.auto.learners import LearnerKitchen
 from anymetric.auto.odds import as_odds
@@ -104,9 +105,21 @@ class Room:
         return replace(candidate, scorer=LinearScorer(weights, float(offset), self.plain))
 
     def sized(self, candidate: Candidate) -> Candidate:
-        """Return a candidate whose scores are log-odds, if the metric reads them so."""
-        odds = self.problem.metric.probabilistic and self.problem.labels is not None
-        return as_odds(candidate, self.problem) if odds else candidate
+        """Return a candidate whose scores are log-odds, if the metric reads them and likes that.
+
+        A function may have a cut of its own: then scores are better as they are. Rows that judge
+        what they trained cannot say how large scores should be.
+        """
+        problem = self.problem
+        if not problem.metric.probabilistic or problem.labels is None or few(problem):
+            return candidate
+        odds = as_odds(candidate, problem)
+        if odds is candidate or self.ledger.left < 2 + self.jury.price:
+            return odds
+        plain, sized = self.ledger.ask(
+            problem.judge, np.column_stack([candidate.valid, odds.valid])
+        )
+        return candidate if plain < sized else odds
 
     def shaped(self, mean: Candidate) -> Candidate:
         """Return the average as log-odds if need be, its groups apart if nobody asked before."""

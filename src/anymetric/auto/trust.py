@@ -97,10 +97,16 @@ class Bench:
         means = [j.mean() for j in judged]
         least = judged[int(np.argmin(means))]
         for trust, shift, costs in zip(LEVELS_OF_TRUST[:-1], shifts, judged, strict=False):
-            if not worse(costs, least, SURE):
+            if not worse(costs, least, SURE, self.resolution):
                 return shift, trust
         # A shift tuned on the judging rows alone is what the candidates already have.
         return 0.0, 0.0
+
+    @property
+    def resolution(self) -> float:
+        """What a single row of the rarer class is worth among the judging rows, in a rate."""
+        positive = int(np.count_nonzero(self.data.y[: len(self.fold)] > 0.0))
+        return 1.0 / max(min(positive, len(self.fold) - positive), 1)
 
     def scores(self, train: Floats, valid: Floats64) -> Floats64:
         """Return the scores of the rows that are here, of those of all rows."""
@@ -127,7 +133,7 @@ class Bench:
         return Data(self.data.X, self.data.y, weights, self.data.side)
 
 
-def worse(costs: Floats64, others: Floats64, errors: float) -> bool:
+def worse(costs: Floats64, others: Floats64, errors: float, resolution: float = 0.0) -> bool:
     """Return whether costs are above others by more than so many errors.
 
     Examples
@@ -137,13 +143,14 @@ def worse(costs: Floats64, others: Floats64, errors: float) -> bool:
     >>> worse(others + 0.03, others, 1.0), worse(others + 0.3, others, 1.0)
     (False, True)
     """
-    return doubt(costs, others) > errors
+    return doubt(costs, others, resolution) > errors
 
 
-def doubt(costs: Floats64, others: Floats64) -> float:
+def doubt(costs: Floats64, others: Floats64, resolution: float = 0.0) -> float:
     """Return how many errors costs are above others, both replicates of the same rows.
 
-    The error is that of their difference and that of the metric itself.
+    The error is that of their difference and that of the metric itself, and no less than the
+    resolution: where three rows are all right, the replicates see no error at all.
 
     Examples
     --------
@@ -152,5 +159,5 @@ def doubt(costs: Floats64, others: Floats64) -> float:
     5.0
     """
     excess = costs - others
-    error = max(float(np.hypot(excess.std(), others.std())), np.finfo(float).tiny)
+    error = max(float(np.hypot(excess.std(), others.std())), resolution, np.finfo(float).tiny)
     return float(excess.mean()) / error
