@@ -19,7 +19,7 @@ LEAST, LIGHTER, PAID = 10.0, (1.0, 0.1), 1.0
 
 
 def walks(room: Room, discovered: bool = True) -> Iterator[Recipe | Candidate]:
-    """Yield the user's own loss, steps along the slices, targets, steps along slices found.
+    """Yield less ridge, the user's own loss, steps along slices, targets, along slices found.
 
     Each must be heard in the room before the next is asked for.
     """
@@ -50,8 +50,8 @@ def lighter(room: Room) -> Iterator[Recipe]:
         if room.looks < room.jury.price:
             return
         recipe = leader.candidate.recipe
-        name = f"{recipe.name.rpartition(',')[0] or recipe.name}, {strength:g}"
-        yield replace(recipe, name=name, strength=strength)
+        name = recipe.name.removesuffix(f", {recipe.strength:g}")
+        yield replace(recipe, name=f"{name}, {strength:g}", strength=strength)
         if not pays(room.judged[-1], leader, PAID):
             room.refused.append(room.judged[-1])
             return
