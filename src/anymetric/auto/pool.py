@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg, sparse
 
+from anymetric.auto.pulled import left_out
 from anymetric.auto.rarity import rarity
 from anymetric.data import Data, Floats, Matrix
 from anymetric.losses import Huber, Loss, Lp, Tilted
@@ -29,6 +30,8 @@ STEPS, SLOW = 8, 0.5
 HEAVY = 0.18
 # With a smaller share of the rows in use than this, the others are worth leaving out.
 SPARED = 0.75
+# With fewer training rows for each parameter than this, a row's pull on its own score tells.
+CROWDED = 100
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,8 +82,9 @@ class Recipe:
 class Candidate:
     """A trained recipe: its parameters or its scorer, and scores on train and on valid.
 
-    The scores of a judging row come from parameters that it did not train. Where groups have
-    thresholds of their own, `apart` is what each adds to its rows; the scores have it.
+    The scores of a judging row come from parameters that it did not train; those of a training
+    row as good as do, where rows are few. Where groups have thresholds of their own, `apart` is
+    what each adds to its rows; the scores have it.
 
     Examples
     --------
@@ -160,6 +164,11 @@ class Kitchen:
         """The rows that train: those that judge too, by turns, where there are no others."""
         return self.train if len(self.train) > 0 else self.valid
 
+    @cached_property
+    def crowded(self) -> bool:
+        """Whether there are so few training rows that each pulls its own score noticeably."""
+        return len(self.train) < CROWDED * self.model.size(self.train.X)
+
     def cook(self, recipe: Recipe, theta: Floats64 | None = None) -> Candidate:
         """Train a recipe, from `theta` if given."""
         data, rows = self._served(recipe)
@@ -172,8 +181,15 @@ class Kitchen:
         if recipe.valid is not None:
             scores = self._honest(objective, theta, recipe)
         # Forty candidates on a million rows: single precision is enough to place a threshold by.
-        trained = np.asarray(self.model.scores(self.train.X, theta), dtype=np.float32)
+        trained = self._trained(objective, theta, recipe).astype(np.float32)
         return Candidate(recipe, theta, trained, scores)
+
+    def _trained(self, objective: WeightedLoss, theta: Floats64, recipe: Recipe) -> Floats:
+        """Score the training rows; where they are few, without each row's own pull."""
+        if self.crowded and np.any(recipe.train) and second_order(objective):
+            share = mixed(recipe)[: len(self.train)]
+            return left_out(objective, theta, self.train, share)
+        return np.asarray(self.model.scores(self.train.X, theta))
 
     def _served(self, recipe: Recipe) -> tuple[Data, Floats64]:
         """Return the rows that a recipe trains on, and their weights; the judging rows last.

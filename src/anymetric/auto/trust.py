@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from anymetric.auto.cuts import lowest
 from anymetric.auto.jury import DecisionJury, replicate_weights
+from anymetric.auto.likely import doubled
 from anymetric.auto.pool import FOLDS
 from anymetric.data import Data, Floats
 from anymetric.metrics import DecisionMetric
@@ -98,9 +99,27 @@ class Bench:
         least = judged[int(np.argmin(means))]
         for trust, shift, costs in zip(LEVELS_OF_TRUST[:-1], shifts, judged, strict=False):
             if not worse(costs, least, SURE, self.resolution):
-                return shift, trust
+                return self._settled(scores, trust, shift, jury), trust
         # A shift tuned on the judging rows alone is what the candidates already have.
         return 0.0, 0.0
+
+    def _settled(self, scores: Floats64, trust: float, shift: float, jury: DecisionJury) -> float:
+        """Return the shift by likely labels instead, unless the judging rows speak against it.
+
+        Other columns than groups may tell more of a label than its score does: there labels count.
+        """
+        needs = set(self.metric.needs)
+        if needs - {"groups"}:
+            return shift
+        twice = doubled(self._at(trust), scores, "groups" if needs else None)
+        if twice is None:
+            return shift
+        smooth = DecisionJury.build(self.metric, twice, np.ones((len(twice), 0)))
+        levels, costs = smooth.curve(np.tile(scores, 2))
+        quiet = float(levels[lowest(costs[:, 0])])
+        valid = scores[: len(self.fold)]
+        new, old = (jury.judge(valid + one).replicates for one in (quiet, shift))
+        return shift if worse(new, old, SURE, self.resolution) else quiet
 
     @property
     def resolution(self) -> float:

@@ -1,0 +1,87 @@
+"""Likely: labels as smooth functions of the score, by which a threshold lies more quietly."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
+from sklearn.preprocessing import SplineTransformer
+
+from anymetric.data import Data, quantiles
+from anymetric.losses import as_loss
+from anymetric.models import Linear
+from anymetric.solvers import WeightedLoss, minimise
+
+Floats64 = NDArray[np.float64]
+# Knots of the curve, and rows of the rarer class without which no curve is drawn.
+KNOTS, FEWEST = 4, 30
+
+
+def doubled(data: Data, scores: Floats64, by: str | None = None) -> Data | None:
+    """Return every row twice: as a positive and as a negative, weighted by how likely it is each.
+
+    How likely, a smooth curve of the score says, one for each value of a column if it is named.
+    What single labels happen to be near a threshold no longer moves it. None where the labels of
+    some value are too few for a curve.
+
+    Parameters
+    ----------
+    data : Data
+    scores : array of shape (n,)
+    by : str, optional
+        A column of `data`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> scores = rng.normal(size=2000)
+    >>> y = np.where(rng.random(2000) < 1.0 / (1.0 + np.exp(-scores)), 1.0, -1.0)
+    >>> twice = doubled(Data(np.zeros((2000, 0)), y), scores)
+    >>> middle = np.argmin(np.abs(scores))
+    >>> bool(abs(twice.weights[middle] - 0.5) < 0.05)
+    True
+    >>> doubled(Data(np.zeros((5, 0)), y[:5]), scores[:5]) is None
+    True
+    """
+    values = np.zeros(len(data)) if by is None else data.side[by]
+    chance = np.empty(len(data))
+    for value in np.unique(values):
+        own = values == value
+        curve = chances(scores[own], data.y[own], data.weights[own])
+        if curve is None:
+            return None
+        chance[own] = curve
+    twice = data.take(np.tile(np.arange(len(data)), 2))
+    weights = np.concatenate([data.weights * chance, data.weights * (1.0 - chance)])
+    return replace(twice, y=np.repeat([1.0, -1.0], len(data)), weights=weights)
+
+
+def chances(scores: Floats64, y: Floats64, weights: Floats64) -> Floats64 | None:
+    """Return how likely each row is a positive by its score; None if too few labels tell.
+
+    The log-odds are a cubic spline of the score; its knots lie where both classes are.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> scores, y = np.linspace(-1.0, 1.0, 200), np.repeat([-1.0, 1.0], 100)
+    >>> chances(scores, y, np.ones(200)).round(1)[[0, -1]].tolist()
+    [0.0, 1.0]
+    """
+    positive = y > 0.0
+    counts = float(weights[~positive].sum()), float(weights[positive].sum())
+    if min(counts) < FEWEST:
+        return None
+    evenly = weights / np.take(counts, positive.astype(np.intp))
+    knots = np.unique(quantiles(scores, np.linspace(0.0, 1.0, KNOTS), evenly))
+    if len(knots) < 2:
+        return None
+    spline = SplineTransformer(knots=knots[:, np.newaxis], extrapolation="linear")
+    basis = spline.fit_transform(scores[:, np.newaxis])
+    model, loss = Linear(), as_loss("logistic")
+    data = Data(basis, y)
+    theta = minimise(WeightedLoss(model, data, loss, weights, 1e-2 / weights.sum()))
+    return np.asarray(expit(model.scores(basis, theta)))
