@@ -52,10 +52,11 @@ from anymetric.auto.regressions import (
     relative_recipes,
     tilted_recipes,
 )
-from anymetric.auto.room import Room, heard
+from anymetric.auto.room import Room, heard, sparing
 from anymetric.auto.trust import worse
 from anymetric.auto.walk import mean_cost
 from anymetric.auto.walks import walks
+from anymetric.auto.wild import wild_of
 from anymetric.ledger import Ledger
 from anymetric.losses import as_loss
 from anymetric.metrics import DecisionMetric
@@ -197,7 +198,8 @@ class Auto:
         loss = as_loss("squared" if problem.labels is None else "logistic")
         kitchen = Kitchen.build(problem.model, train, valid, loss, rng, rare=self.rare)
         jury, domain = self._jury(ledger, rng), self._domain(problem, kitchen)
-        return Room(ledger, kitchen, jury, domain, rng, apart=self._apart(kitchen))
+        wild = wild_of(problem, kitchen)
+        return Room(ledger, kitchen, jury, domain, rng, apart=self._apart(kitchen), wild=wild)
 
     def _apart(self, kitchen: Kitchen) -> Apart | None:
         """Return the groups, if each is to have a threshold of its own."""
@@ -229,9 +231,10 @@ class Auto:
             yield from (few_numbers if problem.labels is None else few_recipes)(room.kitchen)
             return
         only = self.use_validation is True and len(problem.valid) >= FEWEST
-        for recipe in self._plain(room):
-            if recipe.valid is not None or not only:
-                yield recipe
+        plain = (one for one in self._plain(room) if one.valid is not None or not only)
+        if np.any(room.wild):
+            yield from sparing(room, plain)
+        yield from plain
         if self.frontier and problem.labels is not None:
             yield from walks(room, self.discovered)
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from anymetric.auto.apart import blended
 from anymetric.auto.jury import Judgement
 from anymetric.auto.pool import Candidate, Recipe, unit
+from anymetric.auto.wild import without_wild
 from anymetric.ledger import Probe
 from anymetric.models import Ensemble
 from anymetric.problem import Problem
@@ -175,7 +176,7 @@ def alike(one: Floats64, two: Floats64) -> float:
 
 
 def spread(scores: Floats64, weights: Floats64) -> float:
-    """Return the weighted standard deviation of scores; one if they are all the same.
+    """Return the weighted standard deviation of scores, wild ones aside; one if all are the same.
 
     Examples
     --------
@@ -183,6 +184,7 @@ def spread(scores: Floats64, weights: Floats64) -> float:
     >>> spread(np.array([1.0, 1.0]), np.ones(2)), spread(np.array([-2.0, 2.0]), np.ones(2))
     (1.0, 2.0)
     """
+    weights = without_wild(scores[:, np.newaxis], weights)
     mean = np.average(scores, weights=weights)
     size = float(np.sqrt(np.average((scores - mean) ** 2, weights=weights)))
     return size if size > 0.0 else 1.0

@@ -20,6 +20,7 @@ from anymetric.auto.pool import Candidate, Kitchen, Recipe, in_faster_form
 from anymetric.auto.queries import AutoByQuery
 from anymetric.auto.room import Room, first_alone
 from anymetric.auto.walks import along, named_slices
+from anymetric.auto.wild import wild_of, without_wild
 from anymetric.data import stacked
 from anymetric.ledger import BudgetSpent, Ledger
 from anymetric.losses import as_loss
@@ -103,7 +104,17 @@ thresholds, group_thresholds
             for learner in self.learners
         }
         jury, domain = self._jury(ledger, rng), self._domain(problem, kitchen)
-        return Room(ledger, kitchen, jury, domain, rng, kitchens, plain, self._apart(kitchen))
+        return Room(
+            ledger,
+            kitchen,
+            jury,
+            domain,
+            rng,
+            kitchens,
+            plain,
+            self._apart(kitchen),
+            wild=wild_of(problem, kitchen),
+        )
 
     def _linear_kitchen(
         self, problem: Problem, plain: Plain | None, rng: np.random.Generator
@@ -111,11 +122,13 @@ thresholds, group_thresholds
         """Return the kitchen of linear candidates; it also weighs and deals the rows."""
         if plain is None or plain.idle:
             train, valid = in_faster_form(problem)
+            rows = without_wild(problem.train.X, problem.train.weights)
         else:
             train, valid = (
                 replace(data, X=plain.table(data.X)) for data in (problem.train, problem.valid)
             )
-        model = Linear.standardised(train.X, train.weights)
+            rows = without_wild(train.X, train.weights)
+        model = Linear.standardised(train.X, rows)
         if problem.valid is problem.train and not few(problem):
             train = train.take(np.arange(0))
         loss = as_loss("squared" if problem.labels is None else "logistic")

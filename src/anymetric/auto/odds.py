@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
+
 from anymetric.auto.average import lifted
 from anymetric.auto.onward import line
 from anymetric.auto.pool import Candidate
+from anymetric.auto.wild import without_wild
 from anymetric.models import Ensemble
 from anymetric.problem import Problem
 
@@ -33,7 +36,8 @@ def as_odds(candidate: Candidate, problem: Problem) -> Candidate:
     True
     """
     valid = problem.valid
-    slope, offset = line(candidate.valid, valid.y, valid.weights, 2)
+    weights = without_wild(candidate.valid[:, np.newaxis], valid.weights)
+    slope, offset = line(candidate.valid, valid.y, weights, 2)
     if not slope > 0.0:
         return candidate
     offset = offset if getattr(problem.model, "intercept", True) else 0.0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -18,6 +18,8 @@ from anymetric.auto.jury import CountedJury
 from anymetric.auto.learners import LearnerKitchen
 from anymetric.auto.odds import as_odds
 from anymetric.auto.pool import LINEAR, Candidate, Kitchen, Recipe, nearest
+from anymetric.auto.walk import mean_cost
+from anymetric.auto.wild import spared
 from anymetric.ledger import BudgetSpent, Ledger
 from anymetric.models import LinearScorer, Scorer
 from anymetric.models.tables import Plain
@@ -50,6 +52,10 @@ class Room:
     refused : list of Judged
         Those that may not be chosen.
     turns : list of Turn
+    wild : array of bool
+        Rows of both samples with values far beyond all others, training rows first.
+    sparing : bool
+        Whether linear candidates train without them.
     """
 
     ledger: Ledger
@@ -63,6 +69,8 @@ class Room:
     judged: list[Judged] = field(default_factory=list)
     refused: list[Judged] = field(default_factory=list)
     turns: list[Turn] = field(default_factory=list)
+    wild: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, dtype=bool))
+    sparing: bool = False
 
     @property
     def problem(self) -> Problem:
@@ -97,6 +105,8 @@ class Room:
         if recipe.family in self.kitchens:
             start = first_alone(self.judged, recipe.family)
             return self.kitchens[recipe.family].cook(recipe, self.rng.spawn(1)[0], start)
+        if self.sparing:
+            recipe = spared(recipe, self.wild)
         linear = [one.candidate for one in self.judged if one.candidate.recipe.family == LINEAR]
         candidate = self.kitchen.cook(recipe, nearest(recipe, linear))
         if not self.kitchens:
@@ -132,6 +142,22 @@ class Room:
         """Return the candidates that may be chosen, with replicates."""
         kept = [one for one in self.judged if all(one is not other for other in self.refused)]
         return self.jury.heard(kept) if isinstance(self.jury, CallingJury) else kept
+
+
+def sparing(room: Room, recipes: Iterator[Recipe]) -> Iterator[Recipe]:
+    """Yield the first recipe with all rows, then without the wild ones: so do all, if that pays.
+
+    Who is judged by decisions may miss a wild row; who is judged by the size of errors had better
+    hardly use a column that can be so far out. The rows that judge say which.
+    """
+    first = next(recipes)
+    yield first
+    whole = room.judged[-1]
+    yield spared(replace(first, name=f"{first.name}, without wild rows"), room.wild)
+    if mean_cost(room.judged[-1]) < mean_cost(whole):
+        # What one wild row says is so large that no average with the others makes sense.
+        room.refused.append(whole)
+        room.sparing = True
 
 
 def first_alone(judged: list[Judged], family: str) -> Scorer | None:

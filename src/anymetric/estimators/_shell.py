@@ -18,6 +18,7 @@ from threadpoolctl import threadpool_limits
 from anymetric import starts
 from anymetric.auto import Auto
 from anymetric.auto.pool import LINEAR
+from anymetric.auto.wild import without_wild
 from anymetric.data import Data
 from anymetric.descent import Descent
 from anymetric.diagnosis import around_scores, diagnose
@@ -243,7 +244,10 @@ class MetricEstimator(ShowsRun, TakesRows, CallbackSupportMixin, BaseEstimator):
     def _linear(self, train):
         if not self.standardize:
             return Linear(self.fit_intercept)
-        return Linear.standardised(train.X, train.weights, intercept=self.fit_intercept)
+        rows = train.weights
+        if hasattr(self._method(), "cross_fits"):  # the default, which sees to wild rows
+            rows = without_wild(train.X, rows)
+        return Linear.standardised(train.X, rows, intercept=self.fit_intercept)
 
     def _starts(self, ledger, rng):
         """Return the first models: plain ones and random ones, or the user's."""

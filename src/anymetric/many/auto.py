@@ -15,6 +15,7 @@ from anymetric.auto.domain import domain_weights
 from anymetric.auto.jury import replicate_weights
 from anymetric.auto.pool import Recipe
 from anymetric.auto.room import heard
+from anymetric.auto.wild import wild_of, without_wild
 from anymetric.data import Matrix
 from anymetric.engines import lighter
 from anymetric.ledger import Ledger
@@ -23,7 +24,7 @@ from anymetric.many.asking import AskingJury
 from anymetric.many.jury import Counting, CountingJury
 from anymetric.many.pool import LearnerTrainer, LinearTrainer, ManyKitchen, Trainer
 from anymetric.many.recipes import ENDS, evened, many_recipes, rest_recipes, source_recipes
-from anymetric.many.room import LINEAR, Heard, ManyRoom, average, shares, summed
+from anymetric.many.room import LINEAR, Heard, ManyRoom, average, shares, sparing, summed
 from anymetric.many.verdict import concluded, flat, single
 from anymetric.many.walk import slices, steps
 from anymetric.metrics import Classes, ConfusionMetric, LabelMetric
@@ -144,14 +145,16 @@ class AutoMany:
         kitchens[LINEAR] = readable_kitchen
         domain = self._domain(problem, readable_kitchen)
         jury = self._jury(ledger, kitchen, rng)
-        return ManyRoom(ledger, classes, kitchens, trainers, jury, domain, rng, plain)
+        wild = wild_of(problem, readable_kitchen)
+        return ManyRoom(ledger, classes, kitchens, trainers, jury, domain, rng, plain, wild=wild)
 
     def _model(self, problem: Problem, kitchen: ManyKitchen) -> Outputs:
         if isinstance(problem.model, Outputs) and not self.learners:
             return problem.model
         assert isinstance(problem.labels, Classes)
         stock = kitchen.stock
-        return Outputs(Linear.standardised(stock.X, stock.weights), len(problem.labels))
+        rows = without_wild(stock.X, stock.weights)
+        return Outputs(Linear.standardised(stock.X, rows), len(problem.labels))
 
     def _jury(
         self, ledger: Ledger, kitchen: ManyKitchen, rng: np.random.Generator
@@ -179,8 +182,10 @@ class AutoMany:
     def _recipes(self, room: ManyRoom) -> Iterator[Recipe]:
         """Yield recipes, family by family; the last of each follow its best candidate so far."""
         for family in room.trainers:
-            for recipe in self._plain(room, family):
-                yield replace(recipe, family=family)
+            plain = (replace(one, family=family) for one in self._plain(room, family))
+            if family == LINEAR and np.any(room.wild) and not few(room.problem):
+                yield from sparing(room, plain)
+            yield from plain
             if self.frontier and not few(room.problem):
                 yield from steps(room, slices(room), family)
 

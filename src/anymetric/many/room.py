@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from anymetric.auto.average import agreeing, mixture, votes
 from anymetric.auto.pool import Recipe, cosine, mixed
+from anymetric.auto.wild import spared, wild_rows
 from anymetric.ledger import Ledger, Probe
 from anymetric.many.asking import AskingJury
 from anymetric.many.jury import CountingJury, Told
@@ -54,6 +55,10 @@ class ManyRoom:
     refused : list of Heard
         Those that may not be chosen.
     turns : list of Turn
+    wild : array of bool
+        Rows of both samples with values far beyond all others, training rows first.
+    sparing : bool
+        Whether linear candidates train without them.
     """
 
     ledger: Ledger
@@ -67,6 +72,8 @@ class ManyRoom:
     heard: list[Heard] = field(default_factory=list)
     refused: list[Heard] = field(default_factory=list)
     turns: list[Turn] = field(default_factory=list)
+    wild: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, dtype=bool))
+    sparing: bool = False
 
     @property
     def problem(self) -> Problem:
@@ -76,6 +83,8 @@ class ManyRoom:
     def hear(self, recipe: Recipe) -> Turn:
         """Train a recipe from the nearest candidate of its family so far, and judge it."""
         began = time.perf_counter()
+        if self.sparing and recipe.family == LINEAR:
+            recipe = spared(recipe, self.wild)
         near = nearest(recipe, [h.served for h in self.heard])
         served = self.kitchens[recipe.family].cook(recipe, self.trainers[recipe.family], near)
         heard = Heard(served, self.jury.tune(served.valid))
@@ -108,6 +117,17 @@ class ManyRoom:
         told = self.jury.heard([h.told for h in kept])
         pairs = zip(kept, told, strict=True)
         return [Heard(h.served, t) for h, t in pairs if t is not None]
+
+
+def sparing(room: ManyRoom, recipes: Iterator[Recipe]) -> Iterator[Recipe]:
+    """Yield the first recipe with all rows, then without the wild ones: so do all, if that pays."""
+    first = next(recipes)
+    yield first
+    whole = room.heard[-1]
+    yield spared(replace(first, name=f"{first.name}, without wild rows"), room.wild)
+    if room.heard[-1].told.mean < whole.told.mean:
+        room.refused.append(whole)
+        room.sparing = True
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,7 +201,7 @@ def centred(scores: Floats64, exclusive: bool) -> Floats64:
 
 
 def spread(scores: Floats64, exclusive: bool) -> float:
-    """Return how widely scores spread; one if they do not.
+    """Return how widely scores spread, wild ones aside; one if they do not.
 
     Examples
     --------
@@ -189,7 +209,8 @@ def spread(scores: Floats64, exclusive: bool) -> float:
     >>> spread(np.array([[1.0, 3.0], [5.0, 3.0]]), exclusive=True)
     1.0
     """
-    size = float(np.sqrt(np.mean(centred(scores, exclusive) ** 2)))
+    sound = centred(scores, exclusive)[~wild_rows(scores)]
+    size = float(np.sqrt(np.mean(sound**2)))
     return size if size > 0.0 else 1.0
 
 
