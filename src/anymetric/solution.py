@@ -139,6 +139,8 @@ class Solution:
     judges : array or None
         The same for the judging rows, where they trained too, in the unit of `rows`; summing to
         one where no other row trained.
+    replicates : array or None
+        The cost of the answer in replicates of the judging rows, where the method draws some.
 
     Examples
     --------
@@ -158,6 +160,7 @@ class Solution:
     rows: NDArray[np.float64] | None = field(default=None, repr=False)
     scorer: Scorer | None = field(default=None, repr=False)
     judges: NDArray[np.float64] | None = field(default=None, repr=False)
+    replicates: NDArray[np.float64] | None = field(default=None, repr=False)
 
     @property
     def theta(self) -> NDArray[np.float64]:

@@ -386,3 +386,21 @@ def test_a_rival_that_fails_is_left_out_of_the_table(rows, told, monkeypatch):
     names = [row["name"] for row in json.loads(out)["table"]]
     assert "post-shift" not in names
     assert {"anymetric", "balanced"} <= set(names)
+
+
+def test_prices_are_predicted_by_their_logarithm(tmp_path, monkeypatch, told):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 3))
+    price = np.exp(5.0 + X @ [0.8, 0.5, 0.0] + 0.2 * rng.normal(size=400))
+    pd.DataFrame(X, columns=list("abc")).assign(price=price).to_csv("rows.csv", index=False)
+    ask = ["--target", "price", "--metric", "mean_absolute_error"]
+    assert told("fit", "rows.csv", *ask, "--run", "r")[0] == 0
+    code, out, err = told("explain", "r/model.skops")
+    assert code == 0, err
+    assert "logarithm" in out + err
+    assert json.loads(told("explain", "r/model.skops", "--json")[1])["link"] == "log"
+    assert told("predict", "r/model.skops", "rows.csv", "-o", "found.csv")[0] == 0
+    off = np.abs(pd.read_csv("found.csv")["prediction"] - price).mean()
+    assert off < 0.3 * np.abs(price - np.median(price)).mean()
+    assert "logarithm of the prediction" in Path("r/report.html").read_text(encoding="utf-8")

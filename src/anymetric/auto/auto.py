@@ -276,7 +276,8 @@ class Auto:
             single = self._single(room, status, alone.candidate)
             error = float(alone.tuned.replicates.std())
             told = {"error": error, **measured(problem, running, alone.tuned)}
-            return replace(single, settings={**single.settings, **told})
+            own = {**single.settings, **told}
+            return replace(single, settings=own, replicates=alone.tuned.replicates)
         shift = still_flagging(problem, mean, choice.shift)
         here = probe(problem, mean, shift, verdict.cost)
         calls = room.ledger.calls
@@ -292,7 +293,7 @@ class Auto:
         worth = worth_of(problem, choice.judged, choice.share, mean.recipe)
         rows, judges = (of(problem, mean.recipe) for of in (row_weights, judge_weights))
         scorer = mean.scorer.moved(shift) if isinstance(mean.scorer, Ensemble) else None
-        noted = settings, worth, rows, scorer, judges
+        noted = settings, worth, rows, scorer, judges, verdict.replicates
         return Solution(last, status, (*room.turns, last), calls, *noted)
 
     def _chosen(self, room: Room, running: list[Judged]) -> Choice:

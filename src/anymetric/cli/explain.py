@@ -37,6 +37,8 @@ def explain(model_path: Path, top: int, voice: Voice) -> dict[str, Any]:
             [[name, f"{shift:+.4f}"] for name, shift in shifts.items()],
             "Groups have thresholds of their own",
         )
+    if getattr(estimator, "link_", "") == "log":
+        voice.line("The model is one of the target's logarithm: predictions are its exponential.")
     if not hasattr(estimator, "coef_"):
         return explain_trees(model, voice)
     if model.target.many:
@@ -98,6 +100,7 @@ def described(model: TableModel) -> dict[str, Any]:
         "target": {"column": model.roles.target, "labels": model.target.labels},
         "slices": {slice_label(model, name): share for name, share in weights.items()},
         **({"shifts": shifts} if (shifts := getattr(model.estimator, "shifts_", {})) else {}),
+        **({"link": link} if (link := getattr(model.estimator, "link_", "")) else {}),
     }
 
 

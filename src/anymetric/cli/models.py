@@ -44,6 +44,7 @@ OURS = (
 KEPT = (
     "coef_",
     "intercept_",
+    "link_",
     "model_",
     "shifts_",
     "n_features_in_",

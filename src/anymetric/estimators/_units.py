@@ -6,13 +6,16 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from anymetric.data import TARGET, Data, drawn_in
+from anymetric.data import TARGET, Data, drawn_in, quantiles
 from anymetric.losses import as_loss
 from anymetric.metrics import BoundMetric, Metric
 from anymetric.solvers import WeightedLoss, minimise
 
 # Of the spread: a fit that leaves less is as good as exact.
 LEAST_LEFT = 1e-3
+
+# Of a logarithm: the square of such a number is still one.
+LARGEST = 300.0
 
 # Where targets are drawn in to a fit, the fit is made anew, so often.
 ROUNDS = 10
@@ -63,8 +66,8 @@ class Unit:
 
     def small(self, data):
         """Return the rows with standardised targets, and the exact ones beside them."""
-        y = (data.y - self.center) / self.spread
-        return Data(data.X, y, data.weights, {**data.side, TARGET: data.y})
+        side = {**data.side, TARGET: data.y}
+        return Data(data.X, self.small_scores(data.y), data.weights, side)
 
     def large(self, scores):
         """Return scores in the user's unit."""
@@ -81,6 +84,52 @@ class Unit:
     def small_model(self, weights, offset):
         """Undo `large_model`."""
         return weights / self.spread, (offset - self.center) / self.spread
+
+
+@dataclass(frozen=True)
+class LogUnit(Unit):
+    """The same of the targets' logarithms: the model is ``exp`` of a line, or of trees.
+
+    Targets below `least` count as that: zero has no logarithm.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from anymetric.models import Linear
+    >>> data = Data(np.zeros((2, 1)), np.array([1.0, 100.0]))
+    >>> unit = LogUnit.of(data, Linear())
+    >>> unit.small(data).y.round(6).tolist(), unit.large([-1.0, 0.0]).round(6).tolist()
+    ([-1.0, 1.0], [1.0, 10.0])
+    """
+
+    least: float = np.finfo(float).tiny
+
+    @classmethod
+    def of(cls, data, model):
+        """Return the unit of the logarithms of these rows' targets."""
+        least = least_of(data)
+        unit = Unit.of(replace(data, y=np.log(np.maximum(data.y, least))), model)
+        return cls(unit.center, unit.spread, least)
+
+    def large(self, scores):
+        """Return predictions, all above zero."""
+        return np.exp(np.minimum(super().large(scores), LARGEST))
+
+    def small_scores(self, scores):
+        """Undo `large`."""
+        return super().small_scores(np.log(np.maximum(scores, self.least)))
+
+
+def least_of(data):
+    """Return half of what nearly all targets above zero are above.
+
+    Examples
+    --------
+    >>> float(least_of(Data(np.zeros((3, 1)), np.array([0.0, 1.0, 9.0]))))
+    0.5
+    """
+    above = data.y > 0.0
+    return 0.5 * quantiles(data.y[above], 0.01, data.weights[above])
 
 
 @dataclass(frozen=True)
@@ -153,6 +202,19 @@ class BoundInUnit(BoundMetric):
 
     def _values(self, scores):
         return self.inner.values(self.metric.unit.large(scores))
+
+
+def given(data):
+    """Return the rows with the targets that `Unit.small` was given.
+
+    Examples
+    --------
+    >>> rows = Data(np.zeros((2, 1)), np.array([1.0, 100.0]))
+    >>> given(LogUnit().small(rows)).y.tolist()
+    [1.0, 100.0]
+    """
+    side = {name: column for name, column in data.side.items() if name != TARGET}
+    return Data(data.X, data.side.get(TARGET, data.y), data.weights, side)
 
 
 def root_mean_square(errors, weights):

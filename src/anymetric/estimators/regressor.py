@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from dataclasses import replace
+from typing import ClassVar
 
 import numpy as np
 from sklearn.base import RegressorMixin
+from sklearn.utils._param_validation import StrOptions
 
 from anymetric import starts
+from anymetric.auto.choice import FEWEST, PLENTY
+from anymetric.data import quantiles
 from anymetric.estimators._families import families
 from anymetric.estimators._rows import real
 from anymetric.estimators._shell import MetricEstimator
-from anymetric.estimators._units import InUnit, Unit, unit_of
+from anymetric.estimators._units import InUnit, LogUnit, Unit, given, least_of, unit_of
+from anymetric.ledger import Ledger
 from anymetric.losses import Huber, Loss, Lp, MarginLoss, as_loss
 from anymetric.metrics import MetricError
 from anymetric.metrics.decisions import DecisionMetric
 from anymetric.metrics.labelled import LabelMetric
 from anymetric.metrics.ranking import RankingMetric
+from anymetric.solution import Interrupted, Status
 from anymetric.surrogates import Sliced, Slices, Surrogate, lp_family
 
 # Powers of the default surrogates, from nearly absolute errors to sharp ones (Example 2).
@@ -24,6 +31,10 @@ POWERS = (1.1, 1.5, 2.0, 4.0)
 
 # Outliers pull no harder than an error of a fifth of what least squares leaves.
 ROBUST = Huber(0.2)
+
+# Of high and low targets, the least ratio at which their logarithms are worth a try; these are
+# taken if they are better by so many errors of the gain.
+SPAN, SURE = 3.0, 1.5
 
 # A gain smaller than this share of what a constant costs is rounding.
 NOTHING = 1e-8
@@ -37,13 +48,20 @@ class MetricRegressor(RegressorMixin, MetricEstimator):
     by what least squares leaves of it, gross outliers aside: no unit of y is better than another.
     The metric meets y and the predictions as they are. Where it is better off with predictions to
     one side of y, such as a quantile, all candidates are moved there, and losses that lean to
-    that side compete.
+    that side compete. Where y spans several times its low values and none is below zero, all of
+    this is done with its logarithm too, and the judging rows choose.
 
     Parameters
     ----------
     metric : str, function, scikit-learn scorer or Metric, default="r2"
     model : "linear", "boosted", "auto" or a family, default="linear"
         As in `MetricClassifier`.
+    link : "auto", "identity" or "log", default="auto"
+        What the model predicts: y itself, or its logarithm (then predictions are its exponential,
+        and never below zero). ``auto`` judges both where y asks for it, with twice as many calls
+        of the metric, and takes the logarithm where it is better beyond noise, or where the
+        metric fails without; only the identity is tried by other methods than the default, without
+        an intercept, without standardisation, and where calls are few.
     surrogates : "auto", builder, loss, name or list, default="auto"
         ``auto``: the l_p family for p = 1.1, 1.5, 2 and 4. For the descents: ``method="auto"``
         chooses among losses of its own, which `weights_` names.
@@ -57,10 +75,13 @@ max_metric_calls, n_jobs, verbose, random_state
 
     Attributes
     ----------
+    link_ : "identity" or "log"
+        What is predicted by the line or the model below.
     coef_, intercept_ : array of shape (d,) and float
-        Of a linear answer.
+        Of a linear answer: predictions are ``X @ coef_ + intercept_``, or ``exp`` of it.
     model_ : Scorer
-        The model itself, if `model` is not linear.
+        The model itself, if `model` is not linear; with the logarithm, predictions are ``exp`` of
+        its scores.
     weights_, surrogates_, row_shares_, history_, status_, cost_, validation_score_, \
 validation_, settings_, n_metric_calls_
         As in `MetricClassifier`.
@@ -72,17 +93,29 @@ validation_, settings_, n_metric_calls_
     >>> reg = MetricRegressor("median_absolute_error", random_state=0).fit(X, y)
     >>> reg.score(X, y) < 5.0
     True
+
+    Where effects multiply, it finds out:
+
+    >>> reg = MetricRegressor("mean_absolute_error", random_state=0).fit(X, np.exp(0.01 * y))
+    >>> reg.link_
+    'log'
     """
 
     # The mixin's own score would come first.
     score = MetricEstimator.score
     _strata_count = False
 
+    _parameter_constraints: ClassVar[dict] = {
+        **MetricEstimator._parameter_constraints,
+        "link": [StrOptions({"auto", "identity", "log"})],
+    }
+
     def __init__(
         self,
         metric="r2",
         *,
         model="linear",
+        link="auto",
         surrogates="auto",
         method="auto",
         greater_is_better=None,
@@ -96,6 +129,7 @@ validation_, settings_, n_metric_calls_
         verbose=0,
         random_state=None,
     ) -> None:
+        self.link = link
         super().__init__(
             metric,
             model=model,
@@ -130,7 +164,11 @@ validation_, settings_, n_metric_calls_
         return self._encode_valid(y)
 
     def _check_target(self, data):
-        pass
+        self.link_ = "log" if self.link == "log" else "identity"
+        if self.link_ == "log" and not (data.y.min() >= 0.0 and data.y.max() > 0.0):
+            raise ValueError(
+                f"link='log' is for targets of zero or more; got {data.y.min():g} among others."
+            )
 
     def _encode_valid(self, y):
         return real(y)
@@ -144,19 +182,87 @@ validation_, settings_, n_metric_calls_
     def _default_surrogates(self, metric, train):
         return lp_family(POWERS)
 
-    def _problem(self, metric, train, valid):
+    def _problem(self, metric, train, valid, link=None):
         check_numbers(metric, valid.y)
         if not (isinstance(self.surrogates, str) and self.surrogates == "auto"):
             check_residual(self.surrogates)
-        if not self.standardize:
+        unit = self._unit(train, link or self.link_)
+        if unit is None:
             return super()._problem(metric, train, valid)
-        readable = train
-        if families(self.model)[0]:
-            readable = replace(train, X=self._readable(train.X))
-        unit = Unit.of(readable, self._linear(readable))
         small = unit.small(train)
         judging = small if valid is train else unit.small(valid)
         return super()._problem(InUnit(metric, unit), small, judging)
+
+    def _unit(self, train, link):
+        """Return the unit that targets are trained in; None if they are left as they are."""
+        if not self.standardize:
+            return LogUnit(least=least_of(train)) if link == "log" else None
+        readable = train
+        if families(self.model)[0]:
+            readable = replace(train, X=self._readable(train.X))
+        kind = LogUnit if link == "log" else Unit
+        return kind.of(readable, self._linear(readable))
+
+    def _ran(self, method, ledger, begun, rng, watch):
+        if not self._may_be_logs(method, ledger.problem):
+            return super()._ran(method, ledger, begun, rng, watch)
+        again = deepcopy(rng)
+        try:
+            plain = super()._ran(method, ledger, begun, rng, watch)
+        except MetricError as error:  # below zero, perhaps, where logarithms never lead
+            enough = ledger.left >= ledger.calls
+            found = self._logs_ran(method, ledger, again, watch, error.best) if enough else None
+            if found is None:
+                raise
+            return found
+        if plain.status is not Status.JUDGED or plain.replicates is None or ledger.left < PLENTY:
+            return plain
+        other = self._logs_ran(method, ledger, again, watch, plain)
+        plain = replace(plain, calls=ledger.calls)
+        if other is None or other.replicates is None:
+            return plain
+        gain = plain.replicates - other.replicates
+        found = other if float(gain.mean()) > SURE * float(gain.std()) else plain
+        costs = {"links": {"identity": plain.cost, "log": other.cost}}
+        return replace(found, settings={**found.settings, **costs})
+
+    def _may_be_logs(self, method, problem):
+        """Return whether a model of the logarithms may be better, and can be judged beside."""
+        free = self.link == "auto" and self.standardize and self.fit_intercept
+        judged = hasattr(method, "cross_fits") and len(problem.valid) >= FEWEST
+        return free and judged and all(spans(given(d)) for d in (problem.train, problem.valid))
+
+    def _logs_ran(self, method, ledger, rng, watch, best):
+        """Let the method run with the logarithms; None if the metric fails.
+
+        With the randomness of the first run: the replicates are the same rows.
+        """
+        most = None if ledger.max_calls is None else int(ledger.left)
+        logs = Ledger(self._in_logs(ledger.problem), most, ledger.n_jobs)
+        try:
+            found = method.run(logs, [], rng, watch)
+        except MetricError:
+            return None
+        except Interrupted:
+            raise Interrupted(best) from None
+        finally:
+            ledger.calls += logs.calls
+        return replace(found, calls=ledger.calls, settings={**found.settings, "link": "log"})
+
+    def _in_logs(self, problem):
+        """Return the same problem for the logarithms of the targets."""
+        train = given(problem.train)
+        valid = train if problem.valid is problem.train else given(problem.valid)
+        return self._problem(self.metric_, train, valid, "log")
+
+    def _unpack(self, problem, solution):
+        if solution.settings.get("link") == "log":
+            self.link_, problem = "log", self._in_logs(problem)
+        super()._unpack(problem, solution)
+
+    def _scores(self, X):
+        scores = super()._scores(X)
+        return LogUnit().large(scores) if self.link_ == "log" else scores
 
     def _run(self, problem, rng):
         solution = super()._run(problem, rng)
@@ -195,6 +301,21 @@ validation_, settings_, n_metric_calls_
     def _set_coefficients(self, weights, offset):
         self.coef_ = weights
         self.intercept_ = offset
+
+
+def spans(data):
+    """Return whether targets are zero or more, and so far apart that their logarithms differ.
+
+    Examples
+    --------
+    >>> X = np.zeros((100, 1))
+    >>> spans(Data(X, np.arange(100.0))), spans(Data(X, 1000.0 + np.arange(100.0)))
+    (True, False)
+    """
+    if not (data.y.min() >= 0.0 and data.y.max() > 0.0):
+        return False
+    low, high = np.maximum(quantiles(data.y, (0.1, 0.9), data.weights), least_of(data))
+    return bool(high > SPAN * low)
 
 
 def earliest(solution, slack):

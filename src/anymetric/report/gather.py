@@ -96,7 +96,7 @@ def gather(
     lasts = {name: last_step(model) for name, model in models.items()}
     return Run(
         metric=described(sample.metric),
-        sample=sample_of(sample, rows, honest),
+        sample=sample_of(sample, rows, honest) | {"link": getattr(final, "link_", "identity")},
         methods=methods_of(sample, lasts, replicates, seconds),
         asked=dict(asked),
         course=course_of(final, list(diagnosis.get("slopes", {})), label),

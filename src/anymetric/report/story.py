@@ -66,7 +66,8 @@ def coefficients(run: Run) -> Markup:
     if run.sample.get("kind") == "many":
         return coefficients_by_class(run)
     rows = [[one["name"], number(one["effect"]), number(one["weight"])] for one in run.coefficients]
-    lead = "How far one standard deviation of a feature moves the score: the strongest first."
+    moved = "the logarithm of the prediction" if run.sample.get("link") == "log" else "the score"
+    lead = f"How far one standard deviation of a feature moves {moved}: the strongest first."
     heard = spoken("Effects of the features", [f"{row[0]} {row[1]}" for row in rows])
     return section(
         "coefficients",
