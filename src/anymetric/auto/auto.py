@@ -74,10 +74,11 @@ class Auto:
 
     Linear candidates are trained on weighted slices of the rows: plain, balanced, as much as they
     look like the judging rows, on the judging rows themselves (cross-fitted), on mixtures, on
-    halves of a class; the ridge rises as long as that pays. Each is judged at its best threshold
-    on replicates of the judging rows; in each replicate the best candidate gets a vote, and the
-    answer is the average of the candidates' scores by votes: again one linear model. Its threshold
-    is placed with the help of training rows, as far as they can be trusted.
+    halves of a class; the ridge rises as long as that pays. Rows with wild values train only where
+    that pays. Each is judged at its best threshold on replicates of the judging rows; in each
+    replicate the best candidate gets a vote, and the answer is the average of the candidates'
+    scores by votes: again one linear model. Its threshold is placed with the help of training
+    rows, as far as they can be trusted.
 
     Parameters
     ----------
