@@ -1,5 +1,7 @@
 """A handful of rows with values far beyond all others: they cost no feature."""
 
+import warnings
+
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -7,9 +9,12 @@ from sklearn.base import clone
 from anymetric import MetricClassifier, MetricRegressor
 from anymetric.auto.wild import wild_rows
 from anymetric.data import Data
+from anymetric.errors import MetricWarning
 from anymetric.models import Linear
 
 ROWS = 400
+# One test of them is enough.
+pytestmark = pytest.mark.filterwarnings("ignore:.*hold a value over")
 
 
 def table(seed):
@@ -82,6 +87,22 @@ def test_a_wild_row_has_no_weight_in_the_learned_loss():
     Z, rows = spoilt(X, 0, 3)
     model = MetricClassifier("balanced_accuracy", random_state=0).fit(Z[:ROWS], y[:ROWS])
     assert sorted(np.flatnonzero(model.sample_weight_ == 0.0)) == sorted(rows)
+
+
+def test_wild_rows_that_do_not_train_are_spoken_of():
+    for draw, kind, metric in (
+        (numbers, MetricRegressor, "median_absolute_error"),
+        (two_classes, MetricClassifier, "f1"),
+        (three_classes, MetricClassifier, "macro_f1"),
+    ):
+        X, y = draw(0)
+        Z, _ = spoilt(X, 0, 2)
+        with pytest.warns(MetricWarning, match=r"2 row\(s\) hold a value"):
+            found = kind(metric, random_state=0).fit(Z[:ROWS], y[:ROWS])
+        assert found.settings_["wild"] == 2
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            assert "wild" not in clone(found).fit(X[:ROWS], y[:ROWS]).settings_
 
 
 def test_errors_of_any_size_keep_wild_rows_in_training():

@@ -56,7 +56,7 @@ from anymetric.auto.room import Room, heard, sparing
 from anymetric.auto.trust import worse
 from anymetric.auto.walk import mean_cost
 from anymetric.auto.walks import walks
-from anymetric.auto.wild import wild_of
+from anymetric.auto.wild import noted, wild_of
 from anymetric.ledger import Ledger
 from anymetric.losses import as_loss
 from anymetric.metrics import DecisionMetric
@@ -166,7 +166,8 @@ class Auto:
             return self._by_query().run(ledger, rng, watch)
         room = self._room(ledger, rng)
         with keeping(lambda cut: self._single(room, cut) if room.judged else None):
-            return self._answer(room, heard(room.hear, self._recipes(room), watch))
+            found = self._answer(room, heard(room.hear, self._recipes(room), watch))
+            return noted(found, room.wild & room.sparing)
 
     def _answer(self, room: Room, status: Status) -> Solution:
         """Return the average of the candidates, or one of them where no more can be said."""
@@ -294,8 +295,8 @@ class Auto:
         worth = worth_of(problem, choice.judged, choice.share, mean.recipe)
         rows, judges = (of(problem, mean.recipe) for of in (row_weights, judge_weights))
         scorer = mean.scorer.moved(shift) if isinstance(mean.scorer, Ensemble) else None
-        noted = settings, worth, rows, scorer, judges, verdict.replicates
-        return Solution(last, status, (*room.turns, last), calls, *noted)
+        rest = settings, worth, rows, scorer, judges, verdict.replicates
+        return Solution(last, status, (*room.turns, last), calls, *rest)
 
     def _chosen(self, room: Room, running: list[Judged]) -> Choice:
         """Return the candidates' shares, their mean and its threshold."""

@@ -13,6 +13,7 @@ from anymetric.auto.pool import Recipe
 from anymetric.data import Data, Matrix
 from anymetric.metrics import Classes
 from anymetric.problem import Problem
+from anymetric.solution import Solution
 
 # A value so many times as far from its column's middle as nine tenths of the others is wild. No
 # column of money that we know goes beyond a fifth of that.
@@ -100,6 +101,13 @@ def classes(problem: Problem, y: NDArray[np.float64]) -> list[NDArray[np.bool_]]
     if isinstance(problem.labels, Classes):
         return list(problem.labels.members(y).T)
     return [y < 0.0, y > 0.0]
+
+
+def noted(solution: Solution, spared: NDArray[np.bool_]) -> Solution:
+    """Return the solution with the number of rows that did not train, if there are any."""
+    if not spared.any():
+        return solution
+    return replace(solution, settings={**solution.settings, "wild": int(spared.sum())})
 
 
 def spared(recipe: Recipe, wild: NDArray[np.bool_]) -> Recipe:

@@ -135,6 +135,18 @@ def warn_if_flat(fitted, solution):
     )
 
 
+def warn_if_wild(solution):
+    """Warn where rows with values far beyond all others were not let train a linear model."""
+    if "wild" in solution.settings:
+        warnings.warn(
+            f"{solution.settings['wild']} row(s) hold a value over a thousand times as far out as "
+            "nearly all others of its column, and train no linear model here. See whether it is "
+            "wrong: if such values come back, so will predictions that are as far out.",
+            MetricWarning,
+            stacklevel=6,
+        )
+
+
 def slope_condition(slopes):
     """Return the condition number of the rows, each brought to unit length; zero rows are left out.
 

@@ -30,6 +30,7 @@ from anymetric.estimators._learned import (
     warn_if_collinear,
     warn_if_flat,
     warn_if_unread,
+    warn_if_wild,
 )
 from anymetric.estimators._notebook import ShowsRun
 from anymetric.estimators._progress import Progress
@@ -352,6 +353,7 @@ class MetricEstimator(ShowsRun, TakesRows, CallbackSupportMixin, BaseEstimator):
         if own:
             warn_if_unread(problem, self._method())
         warn_if_flat(self, solution)
+        warn_if_wild(solution)
 
     def _unpack_model(self, problem, solution):
         """Write the coefficients of a linear answer, or the model itself; sometimes both."""

@@ -15,7 +15,7 @@ from anymetric.auto.domain import domain_weights
 from anymetric.auto.jury import replicate_weights
 from anymetric.auto.pool import Recipe
 from anymetric.auto.room import heard
-from anymetric.auto.wild import wild_of, without_wild
+from anymetric.auto.wild import noted, wild_of, without_wild
 from anymetric.data import Matrix
 from anymetric.engines import lighter
 from anymetric.ledger import Ledger
@@ -111,7 +111,8 @@ class AutoMany:
         """Train, judge and average; `starts` are not needed and not read."""
         room = self._room(ledger, rng)
         with keeping(lambda cut: single(room, cut) if room.heard else None):
-            return self._answer(room, heard(room.hear, self._recipes(room), watch))
+            found = self._answer(room, heard(room.hear, self._recipes(room), watch))
+            return noted(found, room.wild & room.sparing)
 
     def _answer(self, room: ManyRoom, status: Status) -> Solution:
         """Return the average of the candidates, or one of them where no more can be said."""
