@@ -33,6 +33,7 @@ from anymetric.auto.choice import (
 )
 from anymetric.auto.domain import domain_weights
 from anymetric.auto.jury import CountedJury, DecisionJury, replicate_weights
+from anymetric.auto.ordered import Ordered, ordered
 from anymetric.auto.pool import Candidate, Kitchen, Recipe, in_faster_form
 from anymetric.auto.pooled import LUCK, Pooled
 from anymetric.auto.queries import AutoByQuery, ranks_by_query
@@ -314,4 +315,7 @@ class Auto:
         pooled = Pooled(problem, room.kitchen.fold, domain, *settings)
         if isinstance(room.jury, CountedJury):
             return pooled.place(choice, room.jury.inner, room.rng)
+        if ordered(problem, room.kitchen, room.jury, choice):
+            both = Ordered(problem, room.kitchen, pooled.alike(choice.mean), self.averaged)
+            return both.choose(choice, room.jury, room.rng)
         return pooled.called(choice, room.jury, room.rng)

@@ -34,20 +34,33 @@ def gains(
 ) -> dict[str, float]:
     """Return the gain over the best plain candidate, its error, and the optimism of choosing.
 
-    That is how much lower a replicate's winner looks in that replicate than over all. Nothing
-    where replicates are too few to tell an error.
+    Nothing where replicates are too few to tell an error.
     """
     replicates = np.stack([one.replicates for one in verdicts], axis=1)  # (B, C)
     if len(replicates) < FEWEST_REPLICATES:
         return {}
-    costs = np.array([one.cost for one in verdicts])
     gain = replicates[:, min(plain, key=replicates.mean(axis=0).item)] - last.replicates
-    winner = np.argmin(replicates, axis=1)
     return {
         "gain": float(gain.mean()),
         "gain_error": float(gain.std(ddof=1)),
-        "optimism": float(np.mean(costs[winner] - replicates.min(axis=1))),
+        "optimism": optimism(verdicts),
     }
+
+
+def optimism(verdicts: Sequence[Verdict]) -> float:
+    """Return how much lower a replicate's winner looks in that replicate than over all.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from anymetric.auto.jury import Judgement
+    >>> one, two = np.array([0.1, 0.3]), np.array([0.3, 0.1])
+    >>> optimism([Judgement(0.0, 0.2, one), Judgement(0.0, 0.2, two)])
+    0.1
+    """
+    replicates = np.stack([one.replicates for one in verdicts], axis=1)  # (B, C)
+    costs = np.array([one.cost for one in verdicts])
+    return float(np.mean(costs[np.argmin(replicates, axis=1)] - replicates.min(axis=1)))
 
 
 def plain_among(problem: Problem, recipes: Sequence[Recipe]) -> list[int]:

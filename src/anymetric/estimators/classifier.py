@@ -109,10 +109,10 @@ class MetricClassifier(ManyClasses, TwoClasses, ClassifierMixin, MetricEstimator
     settings_ : dict
         What the method chose or measured. With ``method="auto"``: ``candidates``, a name, a cost
         and a share of the votes for each; ``trust``, from 0 to 1, how far training rows helped to
-        place the threshold, or with many classes or labels ``offsets``, what each adds to its
-        scores; where replicates judged the answer, ``error``, the standard deviation of its cost
-        over them, ``gain`` and ``gain_error``, how far it is below the plain candidate, and
-        ``optimism``, how much lower the winner of a replicate looks there than over all rows;
+        choose and to place the threshold, or with many classes or labels ``offsets``, what each
+        adds to its scores; where replicates judged the answer, ``error``, the standard deviation of
+        its cost over them, ``gain`` and ``gain_error``, how far it is below the plain candidate,
+        and ``optimism``, how much lower the winner of a replicate looks there than over all rows;
         where families of models competed, ``families``, what share of the votes each has and how
         far its best is behind. With ``"paper"``: ``step`` and ``sigma``, and under ``grid`` all
         that were tried, with costs. With ``"descent"``: nothing; of trees, ``trees``, how many.
