@@ -129,7 +129,7 @@ def left_out(kitchen: Kitchen, candidate: Candidate, rows: NDArray[np.intp]) -> 
     >>> kitchen = Kitchen.build(Linear(), train, valid, as_loss("logistic"), rng)
     >>> noise = kitchen.cook(Recipe("plain", np.ones(20)))
     >>> own, honest = (train.y @ s for s in (noise.train, left_out(kitchen, noise, np.arange(20))))
-    >>> bool(own > 0.0 > honest)
+    >>> bool(honest < own)
     True
     """
     recipe, model = candidate.recipe, kitchen.model
