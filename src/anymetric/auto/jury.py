@@ -296,6 +296,22 @@ def bind_drawn(
     """
     edges = np.cumsum(weights) / weights.sum()
     rows = np.searchsorted(edges, (np.arange(len(data)) + 0.5) / len(data)).astype(np.intp)
+    return bind_rows(metric, data, rows, labels)
+
+
+def bind_rows(
+    metric: Metric, data: Data, rows: NDArray[np.intp], labels: Sequence[object] | None
+) -> tuple[NDArray[np.intp], BoundMetric] | None:
+    """Bind a metric to some of the rows; None if it refuses.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from anymetric.metrics import as_metric
+    >>> data = Data(np.zeros((3, 1)), np.array([1.0, -1.0, 1.0]))
+    >>> bind_rows(as_metric("error"), data, np.array([0, 1]), None)[1].rows.y.tolist()
+    [1.0, -1.0]
+    """
     side = {name: column[rows] for name, column in data.side.items()}
     X = data.X[rows] if metric.reads_features else None
     try:
@@ -328,8 +344,22 @@ def loses(data: Data, rows: NDArray[np.intp]) -> bool:
     >>> loses(data, np.array([0, 2, 2])), loses(data, np.array([1, 2, 2]))
     (False, True)
     """
+    cell = cells(data)
+    return len(np.unique(cell[rows])) < len(np.unique(cell))
+
+
+def cells(data: Data) -> NDArray[np.intp]:
+    """Return the number of each row's class or, where there are groups, of both.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> side = {"groups": np.array(["n", "s", "s"])}
+    >>> cells(Data(np.zeros((3, 1)), np.array([-1.0, -1.0, 1.0]), side=side)).tolist()
+    [0, 1, 3]
+    """
     cell = np.unique(data.y, return_inverse=True)[1]
     if "groups" in data.side:
         group = np.unique(data.side["groups"].astype(str), return_inverse=True)[1]
         cell = cell * (int(group.max()) + 1) + group
-    return len(np.unique(cell[rows])) < len(np.unique(cell))
+    return cell

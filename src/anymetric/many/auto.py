@@ -169,7 +169,7 @@ class AutoMany:
         if isinstance(problem.metric, ConfusionMetric | LabelMetric):
             counting = Counting.build(problem.metric, problem.valid, kitchen.classes, weights)
             return CountingJury(counting, kitchen.fold, ledger, moves)
-        return AskingJury.build(ledger, kitchen.classes, weights, moves)
+        return AskingJury.build(ledger, kitchen.classes, weights, moves, kitchen.fold)
 
     def _domain(self, problem: Problem, kitchen: ManyKitchen) -> Floats64 | None:
         """Return how much each training row looks like the judging rows; None if they are one."""
