@@ -1,20 +1,12 @@
 """Metrics of an order with few judging rows: both samples choose, as far as the judges agree."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
 from sklearn.metrics import average_precision_score, roc_auc_score
 
 from anymetric import MetricClassifier, metric
 from anymetric.auto import Auto
-from anymetric.auto.ordered import ENOUGH, left_out
-from anymetric.auto.pool import Kitchen, Recipe, mixed
-from anymetric.data import Data
-from anymetric.losses import as_loss
-from anymetric.models import Linear
-from anymetric.solvers import minimise
+from anymetric.auto.ordered import ENOUGH
 
 
 def drawn(seed, meant=True, judges=60, n=1000, d=20):
@@ -81,27 +73,3 @@ def test_the_calls_of_a_function_are_kept_within_the_budget():
     given = metric(ranks, greater_is_better=True)
     fitted(given, train, judges, max_metric_calls=4000)
     assert calls <= 4000
-
-
-@pytest.mark.parametrize("share", [0.0, 0.3])
-@pytest.mark.parametrize("strength", [1.0, 10.0, 1000.0])
-def test_a_row_left_out_scores_as_in_a_model_without_it(share, strength, rng):
-    X, y = rng.normal(size=(90, 6)), rng.choice([-1.0, 1.0], size=90)
-    train, valid = Data(X[:60], y[:60]), Data(X[60:], y[60:])
-    model = Linear.standardised(train.X, intercept=False)
-    kitchen = Kitchen.build(model, train, valid, as_loss("logistic"), rng)
-    both = {"valid": np.ones(30), "share": share} if share else {}
-    candidate = kitchen.cook(Recipe("plain", np.ones(60), strength=strength, **both))
-    data, weights = (kitchen.both if share else kitchen.train), mixed(candidate.recipe)
-    whole = kitchen.objective(candidate.recipe, data, weights)
-    rows = np.arange(0, 60, 7)
-    found = left_out(kitchen, candidate, rows)
-    for row, score in zip(rows, found, strict=True):
-        without = weights.copy()
-        without[row] = 0.0
-        # The others weigh what they weighed.
-        ridge = whole.ridge * weights.sum() / without.sum()
-        theta = minimise(replace(whole, rows=without, ridge=ridge), candidate.theta)
-        exact = model.scores(train.X[[row]], theta)[0]
-        moved = abs(candidate.train[row] - exact)
-        assert_allclose(score, exact, atol=0.1 * moved + 1e-4)

@@ -11,7 +11,7 @@ from sklearn.metrics import f1_score
 
 from anymetric.auto.jury import DecisionJury
 from anymetric.auto.likely import chances, doubled
-from anymetric.auto.pool import Kitchen, Recipe
+from anymetric.auto.pool import Kitchen, Recipe, concentration, mixed
 from anymetric.auto.pulled import left_out
 from anymetric.auto.trust import Bench
 from anymetric.baselines import BothLogistic
@@ -67,6 +67,28 @@ def refitted(objective, theta):
         return part * cost + 0.5 * ridge * w @ w, part * slope[:-1] + ridge * w
 
     return minimize(value, theta[:-1], jac=True, options={"gtol": 1e-9}).x
+
+
+@pytest.mark.parametrize("share", [0.0, 0.3])
+@pytest.mark.parametrize("strength", [1.0, 10.0, 1000.0])
+def test_candidates_score_training_rows_as_models_without_them(share, strength, rng):
+    X, y = rng.normal(size=(90, 6)), rng.choice([-1.0, 1.0], size=90)
+    train, valid = Data(X[:60], y[:60]), Data(X[60:], y[60:])
+    model, loss = Linear(intercept=False), as_loss("logistic")
+    kitchen = Kitchen.build(model, train, valid, loss, rng)
+    both = {"valid": np.ones(30), "share": share} if share else {}
+    candidate = kitchen.cook(Recipe("plain", np.ones(60), strength=strength, **both))
+    data, rows = (kitchen.both if share else train), mixed(candidate.recipe)
+    ridge = strength * concentration(rows, data.weights)
+    own = np.asarray(model.scores(train.X, candidate.theta))
+    for row in range(0, 60, 7):
+        without = rows.copy()
+        without[row] = 0.0
+        # The others weigh what they weighed.
+        other = WeightedLoss(model, data, loss, without, ridge / without.sum())
+        exact = model.scores(train.X[[row]], minimise(other, candidate.theta))[0]
+        moved = abs(own[row] - exact)
+        np.testing.assert_allclose(candidate.train[row], exact, atol=0.1 * moved + 1e-4)
 
 
 def test_where_rows_are_few_they_do_not_flatter_what_they_trained(rng):

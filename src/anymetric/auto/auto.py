@@ -316,6 +316,6 @@ class Auto:
         if isinstance(room.jury, CountedJury):
             return pooled.place(choice, room.jury.inner, room.rng)
         if ordered(problem, room.kitchen, room.jury, choice):
-            both = Ordered(problem, room.kitchen, pooled.alike(choice.mean), self.averaged)
+            both = Ordered(problem, pooled.alike(choice.mean), self.averaged)
             return both.choose(choice, room.jury, room.rng)
         return pooled.called(choice, room.jury, room.rng)

@@ -7,13 +7,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import linalg
 
 from anymetric.auto.average import Judged
 from anymetric.auto.calling import CallingJury
 from anymetric.auto.choice import Choice, choose
 from anymetric.auto.jury import Drawn, Judgement, bind_replicate, replicate_weights, telling_draws
-from anymetric.auto.pool import LINEAR, Candidate, Kitchen, mixed, positive_definite
+from anymetric.auto.pool import LINEAR, Kitchen
 from anymetric.auto.told import optimism
 from anymetric.data import Data
 from anymetric.problem import Problem
@@ -40,7 +39,6 @@ class Ordered:
     Attributes
     ----------
     problem : Problem
-    kitchen : Kitchen
     alike : array of shape (n_train,)
         How much each training row looks like the judging rows, label included.
     averaged : bool
@@ -48,7 +46,6 @@ class Ordered:
     """
 
     problem: Problem
-    kitchen: Kitchen
     alike: Floats64
     averaged: bool = True
 
@@ -91,9 +88,7 @@ class Ordered:
         jury: CallingJury,
     ) -> list[Judged]:
         """Let replicates of both samples judge the candidates anew."""
-        scored = [
-            (one.candidate.valid, left_out(self.kitchen, one.candidate, rows)) for one in judged
-        ]
+        scored = [(one.candidate.valid, one.candidate.train[rows]) for one in judged]
         table = np.stack([np.concatenate(pair) for pair in scored], axis=1)  # (rows, candidates)
         asked = [(bound, table if own is None else table[own]) for own, bound in drawn]
         costs = np.stack([jury.ledger.ask(*pair) for pair in asked])  # (B, candidates)
@@ -110,41 +105,3 @@ def ordered(problem: Problem, kitchen: Kitchen, jury: CallingJury, choice: Choic
     few = len(problem.valid) <= ENOUGH and not jury.brief
     usual = WeightedLoss(kitchen.model, kitchen.train, kitchen.loss, kitchen.train.weights, 0.0)
     return problem.labels is not None and reads_order and lines and few and second_order(usual)
-
-
-def left_out(kitchen: Kitchen, candidate: Candidate, rows: NDArray[np.intp]) -> Floats64:
-    """Return the scores of training rows as if each had not trained: one Newton step back.
-
-    The intercept stays: without a row it leans to the other class, whatever the features say.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from anymetric.auto.pool import Recipe
-    >>> from anymetric.losses import as_loss
-    >>> from anymetric.models import Linear
-    >>> rng = np.random.default_rng(0)
-    >>> X, y = rng.normal(size=(40, 9)), np.repeat([-1.0, 1.0], 20)
-    >>> train, valid = Data(X[::2], y[::2]), Data(X[1::2], y[1::2])
-    >>> kitchen = Kitchen.build(Linear(), train, valid, as_loss("logistic"), rng)
-    >>> noise = kitchen.cook(Recipe("plain", np.ones(20)))
-    >>> own, honest = (train.y @ s for s in (noise.train, left_out(kitchen, noise, np.arange(20))))
-    >>> bool(honest < own)
-    True
-    """
-    recipe, model = candidate.recipe, kitchen.model
-    scores = candidate.train[rows].astype(np.float64)
-    if recipe.train.sum() == 0.0:
-        return scores
-    data = kitchen.train if recipe.valid is None else kitchen.both
-    loss = kitchen.objective(recipe, data, mixed(recipe))
-    bend = loss.row_curvature(candidate.theta)
-    slope = loss.share[rows] * loss.loss.score_slope(scores, data.y[rows])
-    kept = slice(0, -1 if model.intercept else None)
-    H = (model.hessian(data.X, bend) + np.diag(loss.penalty))[kept, kept]
-    root = linalg.cholesky(positive_definite(H), lower=True)
-    back = linalg.solve_triangular(root, np.eye(len(root)), lower=True)
-    if model.intercept:
-        back = np.column_stack([back, np.zeros(len(back))])
-    reach = np.sum(np.asarray(model.scores(data.X[rows], back)) ** 2, axis=1)  # x H^-1 x
-    return np.asarray(scores + slope * reach / (1.0 - np.minimum(bend[rows] * reach, 0.9)))
