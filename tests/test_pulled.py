@@ -13,7 +13,7 @@ from anymetric.auto.jury import DecisionJury
 from anymetric.auto.likely import chances, doubled
 from anymetric.auto.pool import Kitchen, Recipe, concentration, mixed
 from anymetric.auto.pulled import left_out
-from anymetric.auto.trust import Bench
+from anymetric.auto.trust import Bench, settled
 from anymetric.baselines import BothLogistic
 from anymetric.data import Data
 from anymetric.estimators import MetricClassifier
@@ -190,7 +190,7 @@ def test_thresholds_by_likely_labels_lie_nearer_to_the_best(rng):
     for seed in range(30):
         quiet.append(drawn_bench(np.random.default_rng(seed), metric)[0] - best)
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(Bench, "_settled", lambda self, scores, trust, shift, jury: shift)
+            patch.setattr("anymetric.auto.trust.settled", lambda data, scores, shift, *jury: shift)
             loud.append(drawn_bench(np.random.default_rng(seed), metric)[0] - best)
     assert np.mean(np.square(quiet)) < 0.7 * np.mean(np.square(loud))
 
@@ -201,3 +201,13 @@ def test_where_a_metric_reads_amounts_labels_count_as_they_are(rng, monkeypatch)
     shift, trust = drawn_bench(rng, metric, gain=lambda n: np.full(n, 2.0))
     assert np.isfinite(shift)
     assert trust > 0.0
+
+
+@pytest.mark.parametrize("name", ["precision", "recall"])
+def test_likely_labels_do_not_lead_to_an_end(name, rng):
+    """The surest row is the best of all to flag alone, as far as anybody knows."""
+    scores = rng.normal(size=600)
+    y = np.where(rng.random(600) < expit(2.0 * scores), 1.0, -1.0)
+    rows = Data(np.zeros((600, 0)), y)
+    jury = DecisionJury.build(as_metric(name), rows, rng.standard_exponential((600, 20)))
+    assert settled(rows, scores, 0.1, jury) == 0.1

@@ -54,7 +54,7 @@ from anymetric.auto.regressions import (
     tilted_recipes,
 )
 from anymetric.auto.room import Room, heard, sparing
-from anymetric.auto.trust import worse
+from anymetric.auto.trust import settled, worse
 from anymetric.auto.walk import mean_cost
 from anymetric.auto.walks import walks
 from anymetric.auto.wild import noted, wild_of
@@ -307,7 +307,9 @@ class Auto:
         """Let training rows help to choose and to place the threshold, if they can."""
         problem, domain = room.problem, room.domain
         choice = replace(choice, mean=room.shaped(choice.mean))
-        if not self.pooled or not self.thresholds or domain is None:
+        if domain is None:
+            return replace(choice, shift=self._settled(room, choice))
+        if not self.pooled or not self.thresholds:
             return choice
         if not helpful(problem, room.jury):
             return choice
@@ -319,3 +321,10 @@ class Auto:
             both = Ordered(problem, pooled.alike(choice.mean), self.averaged)
             return both.choose(choice, room.jury, room.rng)
         return pooled.called(choice, room.jury, room.rng)
+
+    def _settled(self, room: Room, choice: Choice) -> float:
+        """Return where the threshold lies by likely labels, of rows that judged by turns."""
+        if not self.thresholds or few(room.problem) or not isinstance(room.jury, CountedJury):
+            return choice.shift
+        mean = choice.mean.valid
+        return settled(room.problem.valid, mean, choice.shift, room.jury.inner)

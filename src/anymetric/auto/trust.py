@@ -99,27 +99,10 @@ class Bench:
         least = judged[int(np.argmin(means))]
         for trust, shift, costs in zip(LEVELS_OF_TRUST[:-1], shifts, judged, strict=False):
             if not worse(costs, least, SURE, self.resolution):
-                return self._settled(scores, trust, shift, jury), trust
+                return settled(self._at(trust), scores, shift, jury, self.resolution), trust
         # A shift tuned on the judging rows alone is what the candidates already have.
-        return 0.0, 0.0
-
-    def _settled(self, scores: Floats64, trust: float, shift: float, jury: DecisionJury) -> float:
-        """Return the shift by likely labels instead, unless the judging rows speak against it.
-
-        Other columns than groups may tell more of a label than its score does: there labels count.
-        """
-        needs = set(self.metric.needs)
-        if needs - {"groups"}:
-            return shift
-        twice = doubled(self._at(trust), scores, "groups" if needs else None)
-        if twice is None:
-            return shift
-        smooth = DecisionJury.build(self.metric, twice, np.ones((len(twice), 0)))
-        levels, costs = smooth.curve(np.tile(scores, 2))
-        quiet = float(levels[lowest(costs[:, 0])])
-        valid = scores[: len(self.fold)]
-        new, old = (jury.judge(valid + one).replicates for one in (quiet, shift))
-        return shift if worse(new, old, SURE, self.resolution) else quiet
+        alone = self.data.take(np.arange(len(self.fold)))
+        return settled(alone, valid, 0.0, jury, self.resolution), 0.0
 
     @property
     def resolution(self) -> float:
@@ -150,6 +133,68 @@ class Bench:
         weights = self.data.weights.copy()
         weights[len(self.fold) :] *= trust
         return Data(self.data.X, self.data.y, weights, self.data.side)
+
+
+def settled(
+    data: Data, scores: Floats64, shift: float, jury: DecisionJury, resolution: float = 0.0
+) -> float:
+    """Return the best shift by likely labels, or the one given if the judging rows say so.
+
+    Other columns than groups may tell more of a label than its score does: there labels count as
+    they are.
+
+    Parameters
+    ----------
+    data : Data
+        The judging rows first; others may follow.
+    scores : array of shape (n,)
+        Of all these rows.
+    shift : float
+        Where the labels themselves would have it.
+    jury : DecisionJury
+        Of the judging rows.
+    resolution : float
+        As in `doubt`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from anymetric.metrics import as_metric
+    >>> rng = np.random.default_rng(0)
+    >>> scores = rng.normal(size=400)
+    >>> rows = Data(np.zeros((400, 0)), np.where(scores + rng.logistic(size=400) > 0.0, 1.0, -1.0))
+    >>> jury = DecisionJury.build(as_metric("error"), rows, rng.standard_exponential((400, 20)))
+    >>> abs(settled(rows, scores, 0.2, jury)) < 0.15
+    True
+    """
+    needs = set(jury.metric.needs)
+    twice = None if needs - {"groups"} else doubled(data, scores, "groups" if needs else None)
+    if twice is None:
+        return shift
+    likely = DecisionJury.build(jury.metric, twice, np.ones((len(twice), 0)))
+    levels, costs = likely.curve(np.tile(scores, 2))
+    quiet = float(levels[lowest(costs[:, 0])])
+    valid = scores[: len(jury.y)]
+    if far_apart(valid + quiet > 0.0, valid + shift > 0.0):
+        return shift
+    new, old = (jury.judge(valid + one).replicates for one in (quiet, shift))
+    return shift if worse(new, old, SURE, resolution) else quiet
+
+
+def far_apart(one: NDArray[np.bool_], other: NDArray[np.bool_]) -> bool:
+    """Return whether one flags, or spares, more than twice as many rows as the other.
+
+    Where few rows at an end would be best, as for precision, likely labels know no end.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> flags = np.arange(10)
+    >>> far_apart(flags < 1, flags < 3), far_apart(flags < 4, flags < 5)
+    (True, False)
+    """
+    counts = np.array([[np.sum(one), np.sum(~one)], [np.sum(other), np.sum(~other)]])
+    return bool(np.any(counts.max(axis=0) > 2.0 * counts.min(axis=0)))
 
 
 def worse(costs: Floats64, others: Floats64, errors: float, resolution: float = 0.0) -> bool:
