@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
-from sklearn.utils.sparsefuncs import min_max_axis
 
 from anymetric.data import Matrix
 from anymetric.models import Linear
-from anymetric.models.linear import sum_of_squares, weighted_sum
+from anymetric.models.linear import extremes, sum_of_squares, two_valued, weighted_sum
 
 Floats64 = NDArray[np.float64]
-# Two numbers that differ by less than this part are one number, rounded.
-ROUNDED = 1e-6
 
 
 def rarity(model: Linear, X: Matrix) -> Floats64:
@@ -43,23 +39,7 @@ def rarity(model: Linear, X: Matrix) -> Floats64:
     rows = np.ones(X.shape[0])
     mean = weighted_sum(X, rows) / len(rows)
     variance = sum_of_squares(X, rows, mean) / len(rows)
-    # Within its range no column of this mean has a greater variance; only two values reach it.
-    most = (high - mean) * (mean - low)
-    two = (most > 0.0) & (variance >= (1.0 - ROUNDED) * most)
+    two = two_valued(low, high, mean, variance)
     half = 0.5 * (high - low)
     factor[: len(two)][two] = np.maximum((half / model.scale)[two] ** 2, 1.0)
     return factor
-
-
-def extremes(X: Matrix) -> tuple[Floats64, Floats64]:
-    """Return the least and the greatest value of each column.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> low, high = extremes(sparse.csr_array(np.array([[1.0, -2.0], [0.0, -3.0]])))
-    >>> low.tolist(), high.tolist()
-    ([0.0, -3.0], [1.0, -2.0])
-    """
-    low, high = min_max_axis(X, axis=0) if sparse.issparse(X) else (X.min(axis=0), X.max(axis=0))
-    return np.asarray(low, dtype=np.float64), np.asarray(high, dtype=np.float64)

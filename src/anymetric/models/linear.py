@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn.utils.sparsefuncs import min_max_axis
 
 from anymetric.data import Floats, Matrix, Sparse
 from anymetric.models.products import row_sums, sums_and_totals, times
@@ -15,6 +16,9 @@ from anymetric.models.products import row_sums, sums_and_totals, times
 # Entries of X up to which a Hessian is summed in double precision, and rows in a block of it.
 EXACT = 1 << 17
 ROWS = 2048
+# Columns of which so many are mostly zero, of about the same range and of more than two values, are
+# counts or shares of the same kind, such as words; two numbers that differ by less are rounded.
+KIN, RANGES, ROUNDED = 100, 10.0, 1e-6
 # So many standard deviations from zero the columns of a sparse X are centred before they are used.
 REMOTE = 1e4
 
@@ -53,7 +57,9 @@ class Linear:
     ) -> Linear:
         """Return the model whose parameters live in standardised columns of X.
 
-        Columns are centred only where an intercept can absorb the shift.
+        Columns are centred only where an intercept can absorb the shift. Columns of the same kind,
+        such as the words of a text, share one scale: a word of two documents is not to weigh as
+        much as one of two hundred.
 
         Examples
         --------
@@ -70,6 +76,8 @@ class Linear:
         scale = np.sqrt(variance)
         floor = 1e-12 * np.maximum(np.abs(mean), 1e-300)
         scale = np.where(scale > floor, scale, 1.0)
+        kin = of_one_kind(X, mean, variance)
+        scale[kin] = np.sqrt(variance[kin].mean()) if np.any(kin) else 1.0
         return cls(intercept, mean if intercept else None, scale)
 
     def size(self, X: Matrix) -> int:
@@ -229,3 +237,85 @@ def sum_of_squares(
         block = np.asarray(X[start : start + 4096], dtype=np.float64) - mean
         total += rows[start : start + 4096] @ (block * block)
     return total
+
+
+def of_one_kind(
+    X: Matrix, mean: NDArray[np.float64], variance: NDArray[np.float64]
+) -> NDArray[np.bool_]:
+    """Return which columns are counts or shares of the same kind; none where they are not most.
+
+    They are mostly zero, have more than two values, and ranges of about the same size.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> words = sparse.random(50, 300, 0.1, format="csr", random_state=0)
+    >>> mean = words.mean(axis=0)
+    >>> variance = words.power(2).mean(axis=0) - np.square(mean)
+    >>> of_one_kind(words, np.ravel(mean), np.ravel(variance)).mean() > 0.8
+    np.True_
+    """
+    none = np.zeros(len(mean), dtype=bool)
+    least = max(KIN, len(mean) // 2)
+    if len(mean) < KIN or X.shape[0] == 0:
+        return none
+    low, high = extremes(X)
+    some = filled(X) <= 0.5 * X.shape[0]
+    kin = some & (high > low) & ~two_valued(low, high, mean, variance)
+    if np.count_nonzero(kin) < least:
+        return none
+    size = np.log(
+        (high - low) / np.median((high - low)[kin]), out=np.full(len(mean), np.inf), where=kin
+    )
+    kin = np.abs(size) < np.log(RANGES)
+    return kin if np.count_nonzero(kin) >= least else none
+
+
+def two_valued(
+    low: NDArray[np.float64],
+    high: NDArray[np.float64],
+    mean: NDArray[np.float64],
+    variance: NDArray[np.float64],
+) -> NDArray[np.bool_]:
+    """Return which columns have just two values.
+
+    Within its range no column of this mean has a greater variance; only two values reach it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.array([[0.0, 0.0], [1.0, 0.5], [1.0, 1.0]])
+    >>> two_valued(X.min(axis=0), X.max(axis=0), X.mean(axis=0), X.var(axis=0)).tolist()
+    [True, False]
+    """
+    most = (high - mean) * (mean - low)
+    return np.asarray((most > 0.0) & (variance >= (1.0 - ROUNDED) * most))
+
+
+def filled(X: Matrix) -> NDArray[np.intp]:
+    """Return how many rows of each column are not zero.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> filled(sparse.csr_array(np.array([[1.0, 0.0], [2.0, 3.0]]))).tolist()
+    [2, 1]
+    """
+    if not sparse.issparse(X):
+        return np.asarray(np.count_nonzero(X, axis=0))
+    stored = sparse.csr_array(X)
+    return np.bincount(stored.indices[stored.data != 0.0], minlength=X.shape[1])
+
+
+def extremes(X: Matrix) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the least and the greatest value of each column.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> low, high = extremes(sparse.csr_array(np.array([[1.0, -2.0], [0.0, -3.0]])))
+    >>> low.tolist(), high.tolist()
+    ([0.0, -3.0], [1.0, -2.0])
+    """
+    low, high = min_max_axis(X, axis=0) if sparse.issparse(X) else (X.min(axis=0), X.max(axis=0))
+    return np.asarray(low, dtype=np.float64), np.asarray(high, dtype=np.float64)
