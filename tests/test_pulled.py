@@ -165,6 +165,16 @@ def test_likely_labels_have_a_curve_for_each_group(rng):
     assert doubled(data.take(np.arange(2010)), scores[:2010], "groups") is None
 
 
+def test_a_step_of_the_chances_is_not_smoothed_over(rng):
+    """A curve through it would lead the threshold astray."""
+    scores = rng.normal(size=4000)
+    y = np.where(rng.random(4000) < np.where(scores > 0.3, 0.7, 0.1), 1.0, -1.0)
+    assert chances(scores, y, np.ones(4000)) is None
+    rows = Data(np.zeros((4000, 0)), y)
+    jury = DecisionJury.build(as_metric("f1"), rows, rng.standard_exponential((4000, 20)))
+    assert settled(rows, scores, -0.3, jury) == -0.3
+
+
 def drawn_bench(rng, metric, n=600, **side):
     scores = rng.normal(size=n)
     y = np.where(rng.random(n) < expit(2.0 * scores - 1.0), 1.0, -1.0)

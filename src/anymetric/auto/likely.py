@@ -17,6 +17,8 @@ from anymetric.solvers import WeightedLoss, minimise
 Floats64 = NDArray[np.float64]
 # Knots of the curve, and rows of the rarer class without which no curve is drawn.
 KNOTS, FEWEST = 4, 30
+# A curve from which the labels stray by so many errors is not followed.
+STRAYED = 1.2
 
 
 def doubled(data: Data, scores: Floats64, by: str | None = None) -> Data | None:
@@ -24,7 +26,7 @@ def doubled(data: Data, scores: Floats64, by: str | None = None) -> Data | None:
 
     How likely, a smooth curve of the score says, one for each value of a column if it is named.
     What single labels happen to be near a threshold no longer moves it. None where the labels of
-    some value are too few for a curve.
+    some value are too few for a curve, or no curve fits them.
 
     Parameters
     ----------
@@ -60,16 +62,18 @@ def doubled(data: Data, scores: Floats64, by: str | None = None) -> Data | None:
 
 
 def chances(scores: Floats64, y: Floats64, weights: Floats64) -> Floats64 | None:
-    """Return how likely each row is a positive by its score; None if too few labels tell.
+    """Return how likely each row is a positive by its score; None if labels do not tell.
 
     The log-odds are a cubic spline of the score; its knots lie where both classes are.
 
     Examples
     --------
     >>> import numpy as np
-    >>> scores, y = np.linspace(-1.0, 1.0, 200), np.repeat([-1.0, 1.0], 100)
-    >>> chances(scores, y, np.ones(200)).round(1)[[0, -1]].tolist()
-    [0.0, 1.0]
+    >>> rng = np.random.default_rng(0)
+    >>> scores = np.linspace(-3.0, 3.0, 500)
+    >>> y = np.where(rng.logistic(size=500) < scores, 1.0, -1.0)
+    >>> bool(abs(chances(scores, y, np.ones(500))[250] - 0.5) < 0.1)
+    True
     """
     positive = y > 0.0
     counts = float(weights[~positive].sum()), float(weights[positive].sum())
@@ -84,4 +88,27 @@ def chances(scores: Floats64, y: Floats64, weights: Floats64) -> Floats64 | None
     model, loss = Linear(), as_loss("logistic")
     data = Data(basis, y)
     theta = minimise(WeightedLoss(model, data, loss, weights, 1e-2 / weights.sum()))
-    return np.asarray(expit(model.scores(basis, theta)))
+    chance = np.asarray(expit(model.scores(basis, theta)))
+    return chance if strayed(scores, positive, weights, chance) < STRAYED else None
+
+
+def strayed(
+    scores: Floats64, positive: NDArray[np.bool_], weights: Floats64, chance: Floats64
+) -> float:
+    """Return how far the labels stray from a curve, summed up to any score, in errors of the sum.
+
+    Where the curve is right, hardly ever beyond one. Chances may have a step that no smooth curve
+    follows, and there many a threshold lies best.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> scores, chance = np.arange(400.0), np.full(400, 0.5)
+    >>> mixed, step = np.arange(400) % 2 == 1, np.arange(400) >= 200
+    >>> [round(strayed(scores, one, np.ones(400), chance), 2) for one in (mixed, step)]
+    [0.05, 10.0]
+    """
+    order = np.argsort(scores, kind="stable")
+    most = float(np.abs(np.cumsum((weights * (positive - chance))[order])).max())
+    error = float(np.sqrt(np.sum(weights**2 * chance * (1.0 - chance))))
+    return most / max(error, np.finfo(float).tiny)
