@@ -233,6 +233,15 @@ def test_what_must_be_seen_is_held_against_the_numbers(cost, so):
     assert said["fitting at most 20 times as long as post_shift, median over tasks"] == "yes"
 
 
+@pytest.mark.parametrize(("calls", "so"), [(97, True), (201, False)])
+def test_fits_of_few_calls_are_the_same_with_a_limit(calls, so):
+    costs = {"auto": [0.3, 0.3], "post_shift": [0.3, 0.4]}
+    rows = hand_made(costs, dict.fromkeys(costs, 1.0))
+    spoilt = [replace(row, task="compas_noisy50", calls=calls) for row in rows]
+    said = [numbers for what, numbers, _ in shown(Results(spoilt)) if "ready-made" in what]
+    assert said == ([f"all of it: no fit took more than {calls} calls"] if so else [])
+
+
 def test_tasks_without_the_default_are_left_out_of_what_must_be_seen():
     costs = {"auto": [0.3, 0.3], "post_shift": [0.3, 0.4]}
     rows = hand_made(costs, dict.fromkeys(costs, 1.0))
