@@ -76,10 +76,10 @@ def chances(scores: Floats64, y: Floats64, weights: Floats64) -> Floats64 | None
     True
     """
     positive = y > 0.0
-    counts = float(weights[~positive].sum()), float(weights[positive].sum())
-    if min(counts) < FEWEST:
+    if min(effective(weights[~positive]), effective(weights[positive])) < FEWEST:
         return None
-    evenly = weights / np.take(counts, positive.astype(np.intp))
+    sums = weights[~positive].sum(), weights[positive].sum()
+    evenly = weights / np.take(sums, positive.astype(np.intp))
     knots = np.unique(quantiles(scores, np.linspace(0.0, 1.0, KNOTS), evenly))
     if len(knots) < 2:
         return None
@@ -87,7 +87,7 @@ def chances(scores: Floats64, y: Floats64, weights: Floats64) -> Floats64 | None
     basis = spline.fit_transform(scores[:, np.newaxis])
     model, loss = Linear(), as_loss("logistic")
     data = Data(basis, y)
-    theta = minimise(WeightedLoss(model, data, loss, weights, 1e-2 / weights.sum()))
+    theta = minimise(WeightedLoss(model, data, loss, weights, 1e-2 / effective(weights)))
     chance = np.asarray(expit(model.scores(basis, theta)))
     return chance if strayed(scores, positive, weights, chance) < STRAYED else None
 
@@ -112,3 +112,16 @@ def strayed(
     most = float(np.abs(np.cumsum((weights * (positive - chance))[order])).max())
     error = float(np.sqrt(np.sum(weights**2 * chance * (1.0 - chance))))
     return most / max(error, np.finfo(float).tiny)
+
+
+def effective(weights: Floats64) -> float:
+    """Return of how many rows with equal weights a mean would be as certain.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> effective(np.full(4, 0.25)), effective(np.array([1.0, 0.0])), effective(np.zeros(0))
+    (4.0, 1.0, 0.0)
+    """
+    total = float(weights.sum())
+    return total**2 / float(weights @ weights) if total > 0.0 else 0.0

@@ -308,6 +308,7 @@ def spans(data):
 
     Examples
     --------
+    >>> from anymetric.data import Data
     >>> X = np.zeros((100, 1))
     >>> spans(Data(X, np.arange(100.0))), spans(Data(X, 1000.0 + np.arange(100.0)))
     (True, False)
