@@ -184,3 +184,16 @@ def factorised(H: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.
         H + jitter * np.eye(len(H))
     )
     return factor
+
+
+def positive_definite(H: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Lift the diagonal a little, so that a Cholesky factor exists.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> bool(np.all(np.linalg.eigvalsh(positive_definite(np.ones((2, 2)))) > 0.0))
+    True
+    """
+    size = max(len(H), 1)
+    return np.asarray(H + 1e-9 * max(float(np.trace(H)) / size, 1e-300) * np.eye(len(H)))

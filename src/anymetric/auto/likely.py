@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy.special import expit
 from sklearn.preprocessing import SplineTransformer
 
+from anymetric.auto.pool import concentration
 from anymetric.data import Data, quantiles
 from anymetric.losses import as_loss
 from anymetric.models import Linear
@@ -123,5 +124,4 @@ def effective(weights: Floats64) -> float:
     >>> effective(np.full(4, 0.25)), effective(np.array([1.0, 0.0])), effective(np.zeros(0))
     (4.0, 1.0, 0.0)
     """
-    total = float(weights.sum())
-    return total**2 / float(weights @ weights) if total > 0.0 else 0.0
+    return 1.0 / concentration(weights, np.ones(len(weights))) if np.any(weights) else 0.0

@@ -17,7 +17,7 @@ from anymetric.data import Data, Floats, Matrix
 from anymetric.losses import Huber, Loss, Lp, Tilted
 from anymetric.models import Linear, Scorer
 from anymetric.problem import Problem
-from anymetric.solvers import WeightedLoss, minimise, second_order
+from anymetric.solvers import WeightedLoss, minimise, positive_definite, second_order
 
 Floats64 = NDArray[np.float64]
 FOLDS = 5
@@ -355,11 +355,6 @@ def bent(loss: Loss) -> bool:
     (True, True, False)
     """
     return isinstance(loss, Huber | Tilted) or (isinstance(loss, Lp) and loss.p < 2.0)
-
-
-def positive_definite(H: Floats64) -> Floats64:
-    """Lift the diagonal a little, so that a Cholesky factor exists."""
-    return H + 1e-9 * max(float(np.trace(H)) / len(H), 1e-300) * np.eye(len(H))
 
 
 def mixed(recipe: Recipe) -> Floats64:

@@ -9,7 +9,7 @@ from scipy import linalg
 from anymetric.data import Data
 from anymetric.models import Linear
 from anymetric.models.linear import ROWS
-from anymetric.solvers import WeightedLoss
+from anymetric.solvers import WeightedLoss, positive_definite
 
 Floats64 = NDArray[np.float64]
 # No row pulls its own score further than as if its loss were this part of the bend there.
@@ -47,8 +47,7 @@ def left_out(objective: WeightedLoss, theta: Floats64, data: Data, share: Floats
     model, loss = objective.model, objective.loss
     assert isinstance(model, Linear)
     free = len(theta) - model.intercept
-    H = objective.hessian(theta)[:free, :free]
-    H[np.diag_indices(free)] += 1e-9 * max(float(np.trace(H)) / max(free, 1), 1e-300)
+    H = positive_definite(objective.hessian(theta)[:free, :free])
     root = linalg.solve_triangular(linalg.cholesky(H, lower=True), np.eye(free), lower=True)
     if model.intercept:
         root = np.column_stack([root, np.zeros(free)])

@@ -77,7 +77,8 @@ class Linear:
         floor = 1e-12 * np.maximum(np.abs(mean), 1e-300)
         scale = np.where(scale > floor, scale, 1.0)
         kin = of_one_kind(X, mean, variance)
-        scale[kin] = np.sqrt(variance[kin].mean()) if np.any(kin) else 1.0
+        if np.any(kin):
+            scale[kin] = np.sqrt(variance[kin].mean())
         return cls(intercept, mean if intercept else None, scale)
 
     def size(self, X: Matrix) -> int:
