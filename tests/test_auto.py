@@ -293,7 +293,7 @@ def test_a_failing_function_leaves_the_best_so_far(rng):
         calls.append(1)
         if len(calls) > 100:
             raise RuntimeError("out of order")
-        return np.mean(y_true == y_pred)
+        return np.average(y_true == y_pred, weights=np.arange(len(y_true)))
 
     data = blobs(rng, n=200)
     parts = data.take(np.arange(100)), data.take(np.arange(100, 200))

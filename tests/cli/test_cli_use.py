@@ -292,7 +292,8 @@ def flaky_score(y_true, y_pred):
     calls += 1
     if calls == 300:
         raise {error}
-    return float((y_true == y_pred).mean())
+    # Later rows count more: what it would say cannot be told from counts.
+    return float(((y_true == y_pred) * range(len(y_true))).sum())
 """
 
 

@@ -32,6 +32,7 @@ from anymetric.auto.choice import (
     worth_of,
 )
 from anymetric.auto.domain import domain_weights
+from anymetric.auto.foretold import divides, foretelling
 from anymetric.auto.jury import CountedJury, DecisionJury, replicate_weights
 from anymetric.auto.ordered import Ordered, ordered
 from anymetric.auto.pool import Candidate, Kitchen, Recipe, in_faster_form
@@ -42,6 +43,7 @@ from anymetric.auto.recipes import (
     classifier_recipes,
     cluster_recipes,
     few_recipes,
+    scout,
     sliced_by,
     source_recipes,
     stake_recipes,
@@ -64,6 +66,9 @@ from anymetric.metrics import DecisionMetric
 from anymetric.models import Ensemble, Linear
 from anymetric.problem import Problem
 from anymetric.solution import Solution, Status, Turn, keeping
+
+# An answer that surprises a jury is chosen anew so often at most.
+AGAIN = 4
 
 Floats64 = NDArray[np.float64]
 Watcher = Callable[[Turn], bool | None]
@@ -178,7 +183,7 @@ class Auto:
         if flat(room.judged) and not room.jury.varies(room.judged[0].candidate.valid):
             return self._single(room, Status.FLAT)
         running = room.running()
-        if room.ledger.left < room.jury.price or not running:
+        if room.jury.left < room.jury.price or not running:
             return self._single(room, status)
         return self._conclude(room, running, status)
 
@@ -200,7 +205,7 @@ class Auto:
             train = train.take(np.arange(0))
         loss = as_loss("squared" if problem.labels is None else "logistic")
         kitchen = Kitchen.build(problem.model, train, valid, loss, rng, rare=self.rare)
-        jury, domain = self._jury(ledger, rng), self._domain(problem, kitchen)
+        jury, domain = self._jury(ledger, kitchen, rng), self._domain(problem, kitchen)
         wild = wild_of(problem, kitchen)
         return Room(ledger, kitchen, jury, domain, rng, apart=self._apart(kitchen), wild=wild)
 
@@ -208,12 +213,18 @@ class Auto:
         """Return the groups, if each is to have a threshold of its own."""
         return Apart.of(kitchen.train, kitchen.valid) if self.group_thresholds else None
 
-    def _jury(self, ledger: Ledger, rng: np.random.Generator) -> CountedJury | CallingJury:
+    def _jury(
+        self, ledger: Ledger, kitchen: Kitchen, rng: np.random.Generator
+    ) -> CountedJury | CallingJury:
         problem, n = ledger.problem, len(ledger.problem.valid)
         weights = np.ones((n, 1)) if few(problem) else replicate_weights(n, self.replicates, rng)
         if isinstance(problem.metric, DecisionMetric) and getattr(problem.model, "intercept", True):
             jury = DecisionJury.build(problem.metric, problem.valid, weights)
             return CountedJury(replace(jury, moves=self.thresholds), ledger)
+        if self.thresholds and not few(problem) and divides(problem) is not None:
+            found = foretelling(ledger, kitchen.cook(scout(kitchen)).valid, weights, rng)
+            if found is not None:
+                return found
         thresholds, count = affordable(ledger.max_calls)
         brief = (thresholds, count) != CALLS
         called = CallingJury.build(ledger, weights[:, :count], thresholds, brief)
@@ -271,6 +282,10 @@ class Auto:
         """Average by votes, place the threshold, and say what each slice was worth."""
         problem = room.problem
         choice = self._chosen(room, running)
+        for _ in range(AGAIN):
+            if not room.jury.mistaken(choice.mean.valid + choice.shift):
+                break
+            choice = self._chosen(room, room.running())
         mean = choice.mean
         verdict = choice.told or room.jury.judge(mean.valid + choice.shift)
         alone = min(running, key=mean_cost)
@@ -301,7 +316,11 @@ class Auto:
 
     def _chosen(self, room: Room, running: list[Judged]) -> Choice:
         """Return the candidates' shares, their mean and its threshold."""
-        return self._placed(room, choose(running, room.problem, self.averaged))
+        choice = self._placed(room, choose(running, room.problem, self.averaged))
+        if not isinstance(room.jury, CallingJury):
+            return choice
+        beyond = room.jury.steadied(choice.mean.valid + choice.shift)
+        return replace(choice, shift=choice.shift + beyond, told=None) if beyond else choice
 
     def _placed(self, room: Room, choice: Choice) -> Choice:
         """Let training rows help to choose and to place the threshold, if they can."""
@@ -314,7 +333,8 @@ class Auto:
         if not helpful(problem, room.jury):
             return choice
         settings = self.replicates, self.averaged, room.apart
-        pooled = Pooled(problem, room.kitchen.fold, domain, *settings)
+        stands = room.jury.inner.metric if isinstance(room.jury, CountedJury) else problem.metric
+        pooled = Pooled(problem, stands, room.kitchen.fold, domain, *settings)
         if isinstance(room.jury, CountedJury):
             return pooled.place(choice, room.jury.inner, room.rng)
         if ordered(problem, room.kitchen, room.jury, choice):

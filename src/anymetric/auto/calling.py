@@ -10,7 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anymetric.auto.average import Judged
-from anymetric.auto.jury import WORTH, Drawn, Judgement, bind_replicate, telling_draws
+from anymetric.auto.jury import (
+    WORTH,
+    Drawn,
+    Judgement,
+    bind_replicate,
+    leaps,
+    telling_draws,
+)
 from anymetric.data import quantiles
 from anymetric.ledger import BudgetSpent, Ledger
 from anymetric.metrics import BoundMetric, MetricError
@@ -69,6 +76,11 @@ class CallingJury:
     ends: list[tuple[float, bool]] | None = None  # costs of flagging nobody, and everybody
     leans: bool = False  # whether predictions of numbers should lie to one side
     upright: bool = False  # whether the metric had no answer there
+
+    @property
+    def left(self) -> float:
+        """How many more calls there are."""
+        return self.ledger.left
 
     @property
     def price(self) -> int:
@@ -208,6 +220,10 @@ class CallingJury:
             cost = float(self.ledger.ask(self.ledger.problem.judge, scores))
         return Judgement(shift, cost, np.zeros(0))
 
+    def mistaken(self, scores: Floats64) -> bool:
+        """Return whether the verdict on the scores may be wrong: never, it was asked for."""
+        return False
+
     def heard(self, judged: Sequence[Judged]) -> list[Judged]:
         """Return the best candidates with replicates, the first of all among them.
 
@@ -265,6 +281,22 @@ class CallingJury:
         """Ask the metric for the rows and for each replicate."""
         costs = self.ledger.ask_each([(self.ledger.problem.judge, scores), *self._asked(scores)])
         return Judgement(0.0, float(costs[0]), np.asarray(costs[1:]))
+
+    def steadied(self, scores: Floats64) -> float:
+        """Return a shift that is best on average over the replicates, if the cost leaps near here.
+
+        Zero if it does not, or there are no calls to find out.
+        """
+        if self.brief or not self.movable or self.ledger.left < (len(ABOUT) + 4) * self.price:
+            return 0.0
+        share = float(np.mean(scores > 0.0))
+        shifts = flagging(scores, [share * factor for factor in ABOUT], also=0.0)
+        shifts = np.array([shift for shift in shifts if self.sound(scores + shift)] or [0.0])
+        edge = scores + shifts[int(np.argmin(self._costs(scores, shifts)))]
+        if not leaps(self.judge(edge)):
+            return 0.0
+        means = [self._replicated(scores + shift).mean() for shift in shifts]
+        return float(shifts[int(np.argmin(means))])
 
     def apart(self, scores: Floats64, member: NDArray[np.intp], count: int) -> Floats64:
         """Return what each group adds to its rows' scores: some thresholds a group are asked about.

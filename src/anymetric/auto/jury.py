@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,6 @@ from anymetric.data import Data
 from anymetric.ledger import Ledger
 from anymetric.metrics import (
     BoundMetric,
-    CountMetric,
     DecisionMetric,
     Metric,
     Rows,
@@ -33,6 +32,8 @@ LEVELS, RARE = 256, 1 / 16
 # Rounds over the groups, each with a threshold of its own, and by how many errors of the gain
 # moving one must pay.
 ROUNDS, WORTH = 3, 0.5
+# By how many errors the replicates must cost more on average where a cost leaps.
+CLEARLY = 3.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +50,24 @@ class Judgement:
     shift: float
     cost: float
     replicates: Floats64
+
+
+def leaps(told: Judgement) -> bool:
+    """Return whether replicates cost more on average than the rows themselves, beyond chance.
+
+    So it is where a cost leaps beyond a limit just here: half of the replicates go beyond it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> level, edge = np.array([0.1, 0.3] * 20), np.array([0.2, 5.0] * 20)
+    >>> leaps(Judgement(0.0, 0.2, level)), leaps(Judgement(0.0, 0.2, edge))
+    (False, True)
+    """
+    costs = told.replicates
+    if len(costs) < 2:
+        return False
+    return bool(costs.mean() - told.cost > CLEARLY * costs.std() / np.sqrt(len(costs)))
 
 
 class Jury(Protocol):
@@ -109,12 +128,8 @@ class DecisionJury:
     @classmethod
     def build(cls, metric: DecisionMetric, data: Data, replicates: Floats64) -> DecisionJury:
         """Bind the metric to the rows and to every replicate of them."""
-        groups = {
-            name: np.unique(column, return_inverse=True)[1] if column.dtype.kind in "OU" else column
-            for name, column in data.side.items()
-        }
-        cells, total = metric.cells(Rows(data.y, data.weights, groups))
-        if isinstance(metric, CountMetric):
+        if metric.additive:
+            cells, _ = metric.cells(Rows(data.y, data.weights, data.side))
             weights = np.empty((len(data), 1 + replicates.shape[1]))
             weights[:, 0] = data.weights
             np.multiply(replicates, data.weights[:, np.newaxis], out=weights[:, 1:])
@@ -123,6 +138,11 @@ class DecisionJury:
             )
             totals = np.asarray(member @ weights).T
             return cls(metric, data.y, cells.cell, cells.size, weights, totals)
+        groups = {
+            name: np.unique(column, return_inverse=True)[1] if column.dtype.kind in "OU" else column
+            for name, column in data.side.items()
+        }
+        cells, total = metric.cells(Rows(data.y, data.weights, groups))
         others = [metric.cells(Rows(data.y, data.weights * r, groups)) for r in replicates.T]
         weights = np.stack([cells.weights, *(c.weights for c, _ in others)], axis=1)
         totals = np.stack([total, *(t for _, t in others)])
@@ -134,6 +154,16 @@ class DecisionJury:
         """Return shifts ``(t,)`` and their costs ``(t, 1 + B)``; of some rows, if they are named.
 
         The others stay as they are.
+        """
+        shifts, sums = self.swept(scores, moving)
+        return shifts, np.asarray(self.metric.cost(self.metric.from_sums(sums, self.totals)))
+
+    def swept(
+        self, scores: Floats64, moving: NDArray[np.bool_] | None = None
+    ) -> tuple[Floats64, Floats64]:
+        """Return shifts ``(t,)`` and the weights flagged in each cell, ``(t, 1 + B, cells)``.
+
+        As in `curve`.
         """
         rows = np.arange(len(scores)) if moving is None else np.flatnonzero(moving)
         order = rows[np.argsort(-scores[rows], kind="stable")]
@@ -152,9 +182,7 @@ class DecisionJury:
         np.cumsum(steps, axis=0, out=flagged[1:])
         if moving is not None:
             flagged += self._flagged((scores > 0.0) & ~moving)
-        sums = np.moveaxis(flagged, 1, -1)  # (t, 1 + B, cells)
-        costs = self.metric.cost(self.metric.from_sums(sums, self.totals))
-        return -0.5 * (above + below), np.asarray(costs)
+        return -0.5 * (above + below), np.moveaxis(flagged, 1, -1)
 
     def tune(self, scores: Floats64) -> Judgement:
         """Take the shift that is best on average over the replicates."""
@@ -245,6 +273,11 @@ class CountedJury:
     price: int = 1
     brief: bool = False
 
+    @property
+    def left(self) -> float:
+        """How many more looks there are."""
+        return self.ledger.left
+
     def varies(self, scores: Floats64) -> bool:
         """Return whether some threshold of the scores changes the cost."""
         return self.inner.moves and bool(np.ptp(self.inner.curve(scores)[1][:, 0]) > 0.0)
@@ -262,6 +295,14 @@ class CountedJury:
     def apart(self, scores: Floats64, member: NDArray[np.intp], count: int) -> Floats64:
         """Return what each group adds to its rows' scores: part of the look that comes next."""
         return self.inner.apart(scores, member, count)
+
+    def mistaken(self, scores: Floats64) -> bool:
+        """Return whether the verdict on the scores may be wrong: never, it is counted."""
+        return False
+
+    def heard(self, judged: list[Any]) -> list[Any]:
+        """Return the candidates as they are: they have replicates."""
+        return judged
 
     def probe(self, scores: Floats64) -> float:
         """Count one look, and return the mean cost over the replicates at the best threshold."""

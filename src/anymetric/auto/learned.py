@@ -103,7 +103,7 @@ thresholds, group_thresholds
             )
             for learner in self.learners
         }
-        jury, domain = self._jury(ledger, rng), self._domain(problem, kitchen)
+        jury, domain = self._jury(ledger, kitchen, rng), self._domain(problem, kitchen)
         return Room(
             ledger,
             kitchen,

@@ -17,7 +17,7 @@ from anymetric.auto.jury import DecisionJury
 from anymetric.auto.pool import Candidate
 from anymetric.auto.trust import SURE, Bench, doubt, worse
 from anymetric.data import Data
-from anymetric.metrics import BoundMetric, DecisionMetric
+from anymetric.metrics import BoundMetric, DecisionMetric, Metric
 from anymetric.problem import Problem
 
 Floats64 = NDArray[np.float64]
@@ -37,6 +37,8 @@ class Pooled:
     Attributes
     ----------
     problem : Problem
+    metric : Metric
+        That of the problem, or what stands for it.
     fold : array of shape (n_valid,)
     domain : array of shape (n_train,)
         How much each training row looks like the judging rows.
@@ -48,6 +50,7 @@ class Pooled:
     """
 
     problem: Problem
+    metric: Metric
     fold: NDArray[np.intp]
     domain: Floats64
     replicates: int = 100
@@ -56,9 +59,9 @@ class Pooled:
 
     def bench(self, mean: Candidate) -> Bench:
         """Return both samples, training rows weighted by how alike they and their labels are."""
-        train, valid, metric = self.problem.train, self.problem.valid, self.problem.metric
-        assert isinstance(metric, DecisionMetric)
-        return Bench.build(metric, train, valid, self.alike(mean), self.fold)
+        train, valid = self.problem.train, self.problem.valid
+        assert isinstance(self.metric, DecisionMetric)
+        return Bench.build(self.metric, train, valid, self.alike(mean), self.fold)
 
     def alike(self, mean: Candidate) -> Floats64:
         """Return how much each training row looks like the judging rows, label included."""

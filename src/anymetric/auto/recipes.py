@@ -266,6 +266,12 @@ def on(kitchen: Kitchen, name: str, rows: Floats64) -> Recipe:
     return Recipe(name, np.zeros(0), rows, 1.0)
 
 
+def scout(kitchen: Kitchen) -> Recipe:
+    """Return the plainest recipe of all."""
+    rows = on_train(kitchen, "train", kitchen.train.weights)
+    return (rows if len(kitchen.train) > 0 else on_judges(kitchen, "all"))[0]
+
+
 def few_recipes(kitchen: Kitchen) -> Iterator[Recipe]:
     """Yield the two plainest recipes: all that a handful of rows can choose between."""
     train = kitchen.train

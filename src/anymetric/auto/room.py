@@ -80,9 +80,10 @@ class Room:
     @property
     def looks(self) -> float:
         """How many more candidates can be heard: the last look is kept for their average."""
+        left = self.jury.left
         if not isinstance(self.jury, CountedJury):
-            return self.ledger.left
-        return max(self.ledger.left - 1, min(self.ledger.left, 0 if self.judged else 1))
+            return left
+        return max(left - 1, min(left, 0 if self.judged else 1))
 
     def hear(self, recipe: Recipe | Candidate) -> Turn:
         """Train a recipe from the nearest candidate so far, judge it, and keep both."""
@@ -141,7 +142,7 @@ class Room:
     def running(self) -> list[Judged]:
         """Return the candidates that may be chosen, with replicates."""
         kept = [one for one in self.judged if all(one is not other for other in self.refused)]
-        return self.jury.heard(kept) if isinstance(self.jury, CallingJury) else kept
+        return self.jury.heard(kept)
 
 
 def sparing(room: Room, recipes: Iterator[Recipe]) -> Iterator[Recipe]:

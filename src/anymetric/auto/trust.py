@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anymetric.auto.cuts import lowest
-from anymetric.auto.jury import DecisionJury, replicate_weights
+from anymetric.auto.jury import DecisionJury, leaps, replicate_weights
 from anymetric.auto.likely import doubled
-from anymetric.auto.pool import FOLDS
+from anymetric.auto.pool import FOLDS, concentration
 from anymetric.data import Data, Floats
 from anymetric.metrics import DecisionMetric
 
@@ -23,6 +23,9 @@ MOST_ROWS = 200_000
 # Trust is withdrawn where its cost is this many errors above the lowest: those of the difference
 # and of the metric itself, for thresholds were placed by the very rows that now judge them.
 SURE = 1.25
+# A cost may leap if it differs by so many of its errors between thresholds that samples cannot tell
+# apart. So many samples are drawn then, to see whether it does.
+LEAP, DRAWS = 0.5, 100
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,7 +141,7 @@ class Bench:
 def settled(
     data: Data, scores: Floats64, shift: float, jury: DecisionJury, resolution: float = 0.0
 ) -> float:
-    """Return the best shift by likely labels, or the one given if the judging rows say so.
+    """Return the best shift by likely labels, or the one given, and steady it.
 
     Other columns than groups may tell more of a label than its score does: there labels count as
     they are.
@@ -167,6 +170,13 @@ def settled(
     >>> abs(settled(rows, scores, 0.2, jury)) < 0.15
     True
     """
+    return steadied(data, scores, smoothed(data, scores, shift, jury, resolution), jury)
+
+
+def smoothed(
+    data: Data, scores: Floats64, shift: float, jury: DecisionJury, resolution: float
+) -> float:
+    """Return the best shift by likely labels, or the one given if the judging rows say so."""
     needs = set(jury.metric.needs)
     twice = None if needs - {"groups"} else doubled(data, scores, "groups" if needs else None)
     if twice is None:
@@ -179,6 +189,62 @@ def settled(
         return shift
     new, old = (jury.judge(valid + one).replicates for one in (quiet, shift))
     return shift if worse(new, old, SURE, resolution) else quiet
+
+
+def steadied(data: Data, scores: Floats64, shift: float, jury: DecisionJury) -> float:
+    """Return a shift that is best on average over samples as small as the judging rows.
+
+    Where a cost leaps beyond a limit, as of how many may be flagged, the best shift for many rows
+    lies just before it, and every other sample of a few goes beyond. Where it does not, as for
+    most metrics, the shift stays as it is.
+
+    Parameters
+    ----------
+    data, scores, shift, jury
+        As in `settled`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from anymetric.metrics.counts import CountMetric
+    >>> class Limited(CountMetric):
+    ...     name, greater_is_better = "limited", False
+    ...
+    ...     def rate(self, counts):
+    ...         return -counts.recall + 20.0 * np.maximum(counts.selection - 0.2, 0.0)
+    >>> rng = np.random.default_rng(0)
+    >>> scores = rng.normal(size=2000)
+    >>> rows = Data(np.zeros((2000, 0)), np.where(scores + rng.normal(size=2000) > 0.0, 1.0, -1.0))
+    >>> weights = rng.standard_exponential((200, 20))
+    >>> jury = DecisionJury.build(Limited(), rows.take(np.arange(200)), weights)
+    >>> at = -float(np.quantile(scores, 0.8))
+    >>> steadied(rows, scores, at, jury) < at - 0.05
+    True
+    """
+    valid = scores[: len(jury.y)]
+    shifts, costs = DecisionJury.build(jury.metric, data, np.ones((len(data), 0))).curve(scores)
+    edge = float(shifts[lowest(costs[:, 0])])
+    if not may_leap(valid, shifts, costs[:, 0], edge, jury):
+        return shift
+    rng = np.random.default_rng(len(data))
+    shape = len(valid) * concentration(data.weights, np.ones(len(data)))
+    weights = rng.gamma(shape, 1.0 / shape, (len(data), DRAWS))
+    drawn = DecisionJury.build(jury.metric, data, weights)
+    if not leaps(drawn.judge(scores + edge)):
+        return shift
+    levels, costs = drawn.curve(scores)
+    return float(levels[lowest(costs[:, 1:].mean(axis=1))])
+
+
+def may_leap(
+    valid: Floats64, shifts: Floats64, costs: Floats64, edge: float, jury: DecisionJury
+) -> bool:
+    """Return whether costs differ much among shifts that the judging rows cannot tell apart."""
+    shares = np.array([np.mean(valid + shift > 0.0) for shift in (*shifts, edge)])
+    error = np.sqrt(shares[-1] * (1.0 - shares[-1]) / len(valid))
+    near = costs[np.abs(shares[:-1] - shares[-1]) <= 2.0 * error]
+    noise = float(jury.judge(valid + edge).replicates.std())
+    return len(near) > 0 and float(np.ptp(near)) > LEAP * noise
 
 
 def far_apart(one: NDArray[np.bool_], other: NDArray[np.bool_]) -> bool:

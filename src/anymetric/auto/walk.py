@@ -147,7 +147,7 @@ class Walk:
     def _affords(self, slices: int) -> bool:
         """Return whether there are rows and calls enough for the slopes of so many slices."""
         enough = len(self.kitchen.valid) >= ROWS * slices and slices > 1 and not self.jury.brief
-        return enough and self.jury.ledger.left >= 2 * PAIRS + 2 * self.jury.price
+        return enough and self.jury.left >= 2 * PAIRS + 2 * self.jury.price
 
     def _weighed(self, recipe: Recipe) -> list[Part]:
         """Return the parts that have weight in a recipe."""

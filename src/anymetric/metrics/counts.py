@@ -101,6 +101,7 @@ class CountMetric(DecisionMetric):
     0.3333333333333333
     """
 
+    additive = True
     requires: tuple[str, ...] = ()
     groups: str | None = None
 

@@ -20,6 +20,12 @@ class DecisionMetric(Metric):
 
     A subclass gives the cells, whatever it must remember of the rows, and the formula.
 
+    Attributes
+    ----------
+    additive : bool
+        True if all it must remember is the weight of each cell, so that replicates of the rows
+        need no cells of their own.
+
     Examples
     --------
     >>> import numpy as np
@@ -37,6 +43,7 @@ class DecisionMetric(Metric):
     """
 
     decides = True
+    additive: bool = False
 
     def _bind(self, rows: Rows) -> BoundMetric:
         self._check_classes(rows.y)
