@@ -30,6 +30,8 @@ Ints = NDArray[np.intp]
 GROWN = 1.25
 # Of a sweep with replicates, only so many of the thresholds that are best for all rows count.
 PROMISING = 24
+# What is left beside a line, in units of the largest answer, is rounding below this.
+ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,8 +90,9 @@ class Divided:
 class Formula:
     """A function of the share flagged in each cell, by what it has answered.
 
-    A Gaussian process in the log-odds of the shares: there the usual formulas are smooth, a rare
-    class counts as much as a frequent one, and where nothing is known nothing is promised.
+    A line in the shares, for many a cost is no more than that, and a Gaussian process in their
+    log-odds: there the usual formulas are smooth, a rare class counts as much as a frequent one,
+    and where nothing is known nothing is promised.
 
     Parameters
     ----------
@@ -109,36 +112,36 @@ class Formula:
     sizes: Floats64
     answers: dict[tuple[int, ...], float] = field(default_factory=dict)
     model: GaussianProcessRegressor | None = None
-    middle: float = 0.0  # of all answers
-    spread: float = 1.0
+    slopes: Floats64 = field(default_factory=lambda: np.zeros(0))
+    spread: float = 1.0  # of what is not linear
     learned: int = 0  # answers when the kernel was last fitted
 
     def tell(self, counts: NDArray[np.integer], costs: Floats64) -> None:
         """Learn what some numbers of flagged rows ``(m, K)`` cost."""
         for row, cost in zip(counts.tolist(), costs.tolist(), strict=True):
             self.answers[tuple(row)] = cost
-        x, y = self.points
-        self.middle, self.spread = float(y.mean()), float(y.std()) or 1.0
-        if self.model is not None and len(self.answers) < GROWN * self.learned:
-            model = GaussianProcessRegressor(self.model.kernel_, optimizer=None)
-        else:
-            model = GaussianProcessRegressor(usual(len(self.sizes)))
+        counts = np.array(list(self.answers), dtype=np.float64)
+        told = np.array(list(self.answers.values()))
+        shares, odds = counts / self.sizes, self._odds(counts / self.sizes)
+        self.slopes = np.linalg.lstsq(with_one(shares), told, rcond=None)[0]
+        rest = told - with_one(shares) @ self.slopes
+        rest[np.abs(rest) < ROUNDING * np.abs(told).max()] = 0.0
+        self.spread = float(rest.std()) or ROUNDING
+        kernel = usual(len(self.sizes)) if self.model is None else self.model.kernel_
+        model = GaussianProcessRegressor(kernel, optimizer=None)
+        if len(self.answers) >= GROWN * self.learned:
+            model.optimizer = "fmin_l_bfgs_b"
             self.learned = len(self.answers)
         with warnings.catch_warnings():
             # A formula that does not read some cell has no length there.
             warnings.simplefilter("ignore", ConvergenceWarning)
-            self.model = model.fit(x, (y - self.middle) / self.spread)
-
-    @property
-    def points(self) -> tuple[Floats64, Floats64]:
-        """All answers: where, and how much."""
-        counts = np.array(list(self.answers), dtype=np.float64)
-        return self._odds(counts / self.sizes), np.array(list(self.answers.values()))
+            self.model = model.fit(odds, rest / self.spread)
 
     def costs(self, shares: Floats64) -> Floats64:
         """Return the likely costs ``(m,)`` of shares flagged ``(m, K)``."""
         assert self.model is not None
-        return self.middle + self.spread * np.asarray(self.model.predict(self._odds(shares)))
+        rest = self.spread * self.model.predict(self._odds(shares))
+        return np.asarray(with_one(shares) @ self.slopes + rest)
 
     def foretold(self, counts: Ints) -> tuple[Floats64, Floats64]:
         """Return the costs ``(m,)`` of numbers of flagged rows ``(m, K)``, and their errors.
@@ -146,11 +149,13 @@ class Formula:
         Where there is an answer it is right.
         """
         assert self.model is not None
-        costs, errors = self.model.predict(self._odds(counts / self.sizes), return_std=True)
+        shares = counts / self.sizes
+        rest, errors = self.model.predict(self._odds(shares), return_std=True)
         missed, expected = self._missed()
         # A formula with kinks is foretold worse than the process believes.
         worse = max(1.0, float(np.sqrt(np.mean((missed / expected) ** 2))))
-        costs, errors = self.middle + self.spread * costs, worse * self.spread * errors
+        costs = with_one(shares) @ self.slopes + self.spread * rest
+        errors = worse * self.spread * errors
         for place, row in enumerate(map(tuple, counts.tolist())):
             if row in self.answers:
                 costs[place], errors[place] = self.answers[row], 0.0
@@ -240,6 +245,11 @@ def usual(cells: int) -> object:
     """Return the kernel of a formula before anything is known of it."""
     lengths = Matern(np.full(cells, 2.0), (0.3, 100.0), nu=2.5)
     return ConstantKernel(1.0, (1e-2, 1e4)) * lengths + WhiteKernel(1e-6, (1e-10, 1e-1))
+
+
+def with_one(shares: Floats64) -> Floats64:
+    """Return shares ``(m, K)`` with a column of ones before them."""
+    return np.insert(shares, 0, 1.0, axis=1)
 
 
 def plainly(column: NDArray[np.generic]) -> NDArray[np.generic]:
