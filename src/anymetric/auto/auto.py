@@ -110,8 +110,9 @@ class Auto:
     thresholds : bool
         Whether each candidate is judged at its best threshold, or at zero.
     group_thresholds : bool
-        Whether each group has a threshold of its own, where that pays beyond noise. A function is
-        asked about them once, of the answer; other metrics for every candidate.
+        Whether each group has a threshold of its own, where that pays beyond noise. A function that
+        must be called for every threshold is asked about them once, of the answer; other metrics
+        for every candidate.
     rare : bool
         Whether mixtures of training and judging rows hold the weights of rare values back harder.
     strengths : tuple of float
@@ -307,6 +308,7 @@ class Auto:
             **measured(problem, running, verdict),
             **by_family(running, among(running, choice)),
             **told_apart(mean),
+            **room.jury.noted(),
         }
         worth = worth_of(problem, choice.judged, choice.share, mean.recipe)
         rows, judges = (of(problem, mean.recipe) for of in (row_weights, judge_weights))

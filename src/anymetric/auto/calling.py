@@ -220,6 +220,10 @@ class CallingJury:
             cost = float(self.ledger.ask(self.ledger.problem.judge, scores))
         return Judgement(shift, cost, np.zeros(0))
 
+    def noted(self) -> dict[str, float]:
+        """Return what is to be noted of the verdicts beside themselves."""
+        return {}
+
     def mistaken(self, scores: Floats64) -> bool:
         """Return whether the verdict on the scores may be wrong: never, it was asked for."""
         return False

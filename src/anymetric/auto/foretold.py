@@ -92,6 +92,11 @@ class ForetellingJury(CountedJury):
         """Return the mean cost over the replicates at the best threshold, by the formula."""
         return float(self.inner.tune(scores).replicates.mean())
 
+    def noted(self) -> dict[str, float]:
+        """Return how far off the formula typically is."""
+        formula = self.guess.formula
+        return {"foretold": formula.strays(len(formula.answers))}
+
     def mistaken(self, scores: Floats64) -> bool:
         """Ask about the scores as they are; return whether the answer is not as foretold."""
         if self.ledger.left < 1:

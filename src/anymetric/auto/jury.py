@@ -296,6 +296,10 @@ class CountedJury:
         """Return what each group adds to its rows' scores: part of the look that comes next."""
         return self.inner.apart(scores, member, count)
 
+    def noted(self) -> dict[str, float]:
+        """Return what is to be noted of the verdicts beside themselves."""
+        return {}
+
     def mistaken(self, scores: Floats64) -> bool:
         """Return whether the verdict on the scores may be wrong: never, it is counted."""
         return False

@@ -114,8 +114,10 @@ class MetricClassifier(ManyClasses, TwoClasses, ClassifierMixin, MetricEstimator
         its cost over them, ``gain`` and ``gain_error``, how far it is below the plain candidate,
         and ``optimism``, how much lower the winner of a replicate looks there than over all rows;
         where families of models competed, ``families``, what share of the votes each has and how
-        far its best is behind. With ``"paper"``: ``step`` and ``sigma``, and under ``grid`` all
-        that were tried, with costs. With ``"descent"``: nothing; of trees, ``trees``, how many.
+        far its best is behind; of a function whose formula was learned, ``foretold``, how far off
+        its answers typically are where they were not asked for. With ``"paper"``: ``step`` and
+        ``sigma``, and under ``grid`` all that were tried, with costs. With ``"descent"``: nothing;
+        of trees, ``trees``, how many.
     n_metric_calls_ : int
 
     Examples
