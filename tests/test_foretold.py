@@ -249,6 +249,52 @@ def test_a_failure_after_the_formula_is_known_leaves_the_best_so_far():
     assert caught.value.best.theta.shape == (5,)
 
 
+def test_a_failure_out_of_hope_is_not_the_end(rng):
+    failures = []
+
+    def corners(y_true, y_pred):
+        if failures:
+            raise RuntimeError(failures.pop())
+        return floored(y_true, y_pred)
+
+    jury, scores = learned(corners, rng)
+    noise = jury.ledger.problem.valid.X[:, 2]
+    failures.append("not there")
+    for k in range(1, 6):
+        jury.tune(scores + 0.2 * k * noise)
+    assert not failures
+    assert jury.guess.formula.wary
+    failures.append("nor there")
+    with pytest.raises(MetricError, match="nor there"):
+        jury.judge(scores + 0.37 * noise)
+
+
+@pytest.mark.parametrize("weight", [1.0, 2.5])
+def test_the_unit_of_the_weights_does_not_count(weight):
+    def tuned():
+        rng = np.random.default_rng(0)
+        jury, scores = learned(f1, rng, weights=np.full(N, weight))
+        return jury.tune(scores), jury.ledger.calls
+
+    told, calls = tuned()
+    weight, kept = 1.0, weight
+    plain, others = tuned()
+    assert calls == others, kept
+    assert told.shift == pytest.approx(plain.shift)
+    assert told.cost == pytest.approx(plain.cost)
+
+
+def test_a_column_that_training_rows_lack_is_no_hindrance(rng):
+    def parted(y_true, y_pred, groups=None):
+        return f1(y_true, y_pred)
+
+    X, y = table(rng, 900)
+    clf = MetricClassifier(parted, greater_is_better=True, random_state=0)
+    clf.fit(X[:500], y[:500], X_val=X[500:], y_val=y[500:], groups_val=np.tile(["a", "b"], 200))
+    assert clf.n_metric_calls_ < 200
+    assert f1(y, clf.predict(X)) > 0.5
+
+
 # --- the parts
 
 

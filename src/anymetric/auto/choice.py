@@ -124,8 +124,9 @@ def still_flagging(problem: Problem, mean: Candidate, shift: float) -> float:
 
 def helpful(problem: Problem, jury: Jury) -> bool:
     """Return whether training rows can be judged at all: with every column there."""
-    columns = all(name in problem.train.side for name in problem.metric.needs)
-    return columns and (isinstance(jury, CountedJury) or not problem.metric.reads_features)
+    metric = jury.inner.metric if isinstance(jury, CountedJury) else problem.metric
+    columns = all(name in problem.train.side for name in metric.needs)
+    return columns and (isinstance(jury, CountedJury) or not metric.reads_features)
 
 
 def affordable(max_calls: int | None) -> tuple[int, int]:

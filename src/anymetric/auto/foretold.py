@@ -43,8 +43,8 @@ ENOUGH, BEHIND, LOOKS, SPARED = 0.1, 1.0, 6, 12
 class ForetellingJury(CountedJury):
     """A jury for functions of counts: all thresholds and replicates by a formula that it learns.
 
-    Of each candidate the function is asked at most about its best threshold, and only where the
-    formula is not sure of the answer, or the candidate would be the best.
+    Of each candidate the function is asked about thresholds that are the best by the formula, or
+    might be, and only where the answer is in doubt.
     """
 
     price: int = 0
@@ -74,12 +74,17 @@ class ForetellingJury(CountedJury):
         """Ask about shifts that are best, or might be, by the formula; take the best by then."""
         noise = float(self.inner.tune(scores).replicates.std())
         shifts, sums = self.alone.swept(scores)
-        counts = sums[:, 0, :-1].round().astype(np.intp)
+        counts = np.rint(sums[:, 0, :-1] / self.alone.weights[0, 0]).astype(np.intp)
         for _ in range(int(min(LOOKS, self.ledger.left // SPARED))):
             place = self._doubtful(counts, noise)
             if place is None:
                 break
-            self._asked(scores + shifts[place])
+            try:
+                self._asked(scores + shifts[place])
+            except MetricError:
+                if self.guess.formula.wary:
+                    raise
+                self.guess.formula.wary = True
         return self._told(scores)
 
     def judge(self, scores: Floats64) -> Judgement:
@@ -126,7 +131,7 @@ class ForetellingJury(CountedJury):
         if not self.guess.ends:
             costs[[0, -1]] = np.inf
         best, hope = int(np.argmin(costs)), int(np.argmin(costs - errors))
-        if costs[hope] - errors[hope] < costs[best] - ENOUGH * noise:
+        if costs[hope] - errors[hope] < costs[best] - ENOUGH * noise and not formula.wary:
             return hope
         behind = costs[best] - min(formula.answers.values())
         unsure = errors[best] > (0.0 if behind <= BEHIND * noise else ENOUGH * noise)
