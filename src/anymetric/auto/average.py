@@ -155,7 +155,8 @@ def agreeing(votes: Floats64, scores: Sequence[Floats64]) -> Floats64:
     [0.857, 0.0, 0.143]
     """
     leader = scores[int(np.argmax(votes))]
-    kept = np.array([alike(leader, other) > AGREE for other in scores]) * votes
+    pairs = zip(votes, scores, strict=True)
+    kept = np.array([v if v > 0.0 and alike(leader, other) > AGREE else 0.0 for v, other in pairs])
     return np.asarray(kept / kept.sum())
 
 

@@ -83,7 +83,8 @@ def shared(judged: list[Judged], share: Floats64, problem: Problem) -> Choice:
     """Return the mean of candidates by shares, which sum to one."""
     sizes = [1.0 for _ in judged]
     if problem.labels is not None:
-        sizes = [spread(j.candidate.valid, problem.valid.weights) for j in judged]
+        for k in np.flatnonzero(share):
+            sizes[k] = spread(judged[k].candidate.valid, problem.valid.weights)
     return Choice(judged, share, average(judged, share, sizes))
 
 
