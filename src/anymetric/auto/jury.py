@@ -99,7 +99,18 @@ def replicate_weights(n: int, count: int, rng: np.random.Generator) -> Floats64:
     >>> bool((replicate_weights(5, 2, np.random.default_rng(0)) > 0).all())
     True
     """
-    return rng.standard_exponential((n, min(count, max(FEWEST_REPLICATES, MOST_WEIGHTS // n))))
+    return rng.standard_exponential((n, fitting(n, count)))
+
+
+def fitting(n: int, count: int) -> int:
+    """Return how many replicates of so many rows fit in memory, of those that are wanted.
+
+    Examples
+    --------
+    >>> fitting(1000, 100), fitting(100_000, 100), fitting(10_000_000, 100)
+    (100, 41, 20)
+    """
+    return min(count, max(FEWEST_REPLICATES, MOST_WEIGHTS // n))
 
 
 @dataclass(frozen=True, eq=False)

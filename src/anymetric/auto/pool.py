@@ -32,6 +32,8 @@ HEAVY = 0.18
 SPARED = 0.75
 # With fewer training rows for each parameter than this, a row's pull on its own score tells.
 CROWDED = 100
+# More rows than this are large: nothing that long is kept for each candidate without need.
+LARGE = 100_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,6 +78,11 @@ class Recipe:
     def mixes(self) -> bool:
         """Whether training and judging rows train together."""
         return self.valid is not None and self.share < 1.0
+
+    @cached_property
+    def mix(self) -> Floats64:
+        """The weights of all rows, summing to one: kept, so for tables that are not large."""
+        return mixed(self)
 
 
 @dataclass(frozen=True, eq=False)
@@ -392,7 +399,8 @@ def nearest(recipe: Recipe, cooked: Sequence[Candidate]) -> Floats64 | None:
     if not cooked:
         return None
     rows = mixed(recipe)
-    return max(cooked, key=lambda one: cosine(rows, mixed(one.recipe))).theta
+    mix = mixed if len(rows) > LARGE else (lambda one: one.mix)
+    return max(cooked, key=lambda one: cosine(rows, mix(one.recipe))).theta
 
 
 def cosine(a: Floats64, b: Floats64) -> float:

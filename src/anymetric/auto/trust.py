@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anymetric.auto.cuts import lowest
-from anymetric.auto.jury import DecisionJury, leaps, replicate_weights
+from anymetric.auto.jury import DecisionJury, fitting, leaps, replicate_weights
 from anymetric.auto.likely import doubled
 from anymetric.auto.pool import FOLDS, concentration
 from anymetric.data import Data, Floats
@@ -228,7 +228,7 @@ def steadied(data: Data, scores: Floats64, shift: float, jury: DecisionJury) -> 
         return shift
     rng = np.random.default_rng(len(data))
     shape = len(valid) * concentration(data.weights, np.ones(len(data)))
-    weights = rng.gamma(shape, 1.0 / shape, (len(data), DRAWS))
+    weights = rng.gamma(shape, 1.0 / shape, (len(data), fitting(len(data), DRAWS)))
     drawn = DecisionJury.build(jury.metric, data, weights)
     if not leaps(drawn.judge(scores + edge)):
         return shift
