@@ -341,7 +341,9 @@ class Stops:
         self.left -= 1
         if self.left < 0:
             raise KeyboardInterrupt
-        return float(np.mean(y_true == y_pred))
+        # Later rows weigh a little more: what it would say cannot be told from counts.
+        late = 1.0 + 0.01 * np.arange(len(y_true)) / len(y_true)
+        return float(np.average(y_true == y_pred, weights=late))
 
 
 @pytest.mark.parametrize(

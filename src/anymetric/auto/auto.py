@@ -319,8 +319,6 @@ class Auto:
     def _chosen(self, room: Room, running: list[Judged]) -> Choice:
         """Return the candidates' shares, their mean and its threshold."""
         choice = self._placed(room, choose(running, room.problem, self.averaged))
-        if not isinstance(room.jury, CallingJury):
-            return choice
         beyond = room.jury.steadied(choice.mean.valid + choice.shift)
         return replace(choice, shift=choice.shift + beyond, told=None) if beyond else choice
 

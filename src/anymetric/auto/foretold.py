@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from scipy.stats import qmc
 
 from anymetric.auto.average import Judged
-from anymetric.auto.calling import flagging
+from anymetric.auto.calling import CallingJury, flagging
+from anymetric.auto.choice import CALLS
 from anymetric.auto.formula import Divided, Formula, Guess
 from anymetric.auto.jury import CountedJury, DecisionJury, Judgement
 from anymetric.ledger import Ledger
@@ -109,6 +110,16 @@ class ForetellingJury(CountedJury):
         told = self.inner.judge(scores)
         off = abs(self._asked(scores) - told.cost)
         return off > ENOUGH * float(told.replicates.std())
+
+    def steadied(self, scores: Floats64) -> float:
+        """Return by how much a shift must stay clear of a leap, by the function itself.
+
+        A formula that is not known well may smooth a leap away.
+        """
+        if self.guess.formula.smooth:
+            return 0.0
+        weights = self.inner.weights[:, 1 : 1 + CALLS[1]]
+        return CallingJury.build(self.ledger, weights).steadied(scores)
 
     def heard(self, judged: list[Judged]) -> list[Judged]:
         """Return all candidates, judged by all that is known by now."""
@@ -231,7 +242,8 @@ class Study:
             self.formula.tell(near, answers)
             costs = np.append(costs, answers)
             strays = self.formula.strays(len(costs)) / max(float(costs.std()), TINY)
-        return strays <= STRAYS
+        self.formula.smooth = strays <= WELL
+        return strays <= STRAYS and bool(np.ptp(costs) > 0.0)
 
     def _counts_alone(self, counts: Ints, cost: float) -> bool:
         """Return whether other rows, as many of each cell, cost the same."""

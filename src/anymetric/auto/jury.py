@@ -315,6 +315,10 @@ class CountedJury:
         """Return whether the verdict on the scores may be wrong: never, it is counted."""
         return False
 
+    def steadied(self, scores: Floats64) -> float:
+        """Return by how much a shift must stay clear of a leap: it was placed so already."""
+        return 0.0
+
     def heard(self, judged: list[Any]) -> list[Any]:
         """Return the candidates as they are: they have replicates."""
         return judged
