@@ -286,7 +286,8 @@ class Auto:
         for _ in range(AGAIN):
             if not room.jury.mistaken(choice.mean.valid + choice.shift):
                 break
-            choice = self._chosen(room, room.running())
+            running = room.running()
+            choice = self._chosen(room, running)
         mean = choice.mean
         verdict = choice.told or room.jury.judge(mean.valid + choice.shift)
         alone = min(running, key=mean_cost)

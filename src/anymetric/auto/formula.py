@@ -1,8 +1,8 @@
 """Formula: what a function makes of the share flagged in each cell, learned from its answers.
 
 Many a function of decisions reads no more than how many rows of each class, in each group, were
-flagged. That is a smooth function of a few shares: some thirty answers tell it, and what it would
-say of another threshold or replicate need not be asked.
+flagged. That is a smooth function of a few shares: some dozens of answers tell it, and what
+it would say of another threshold or replicate need not be asked.
 """
 
 from __future__ import annotations
