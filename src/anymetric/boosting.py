@@ -5,12 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from anymetric.auto.average import slice_worth
-from anymetric.auto.pool import Recipe
+from anymetric.auto.weights import plain_worth
 from anymetric.diagnosis import around_scores
 from anymetric.gradients import Estimate, Subspace
 from anymetric.ledger import BudgetSpent, Ledger, Probe, tell_call
@@ -66,8 +66,8 @@ class BoostedDescent:
     True
     """
 
-    # For the door: no starting models are asked for.
-    takes_starts = False
+    takes_starts: ClassVar[bool] = False
+    cross_fits: ClassVar[bool] = False
 
     learner: Boosted
     turns: int = 40
@@ -235,5 +235,5 @@ class Walk:
         """Return what each surrogate counted for; in the plain model, what its rows weigh."""
         problem = self.ledger.problem
         if turn.weights is None:
-            return slice_worth(problem, Recipe("plain", problem.train.weights))
+            return plain_worth(problem)
         return dict(zip(problem.names, turn.weights.tolist(), strict=True))

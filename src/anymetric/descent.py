@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,6 +77,9 @@ class Descent:
     >>> descent.run(ledger, [np.zeros(3)], rng).cost <= costs[0]
     True
     """
+
+    takes_starts: ClassVar[bool] = True
+    cross_fits: ClassVar[bool] = False
 
     turns: int = 250
     step: float = 0.1

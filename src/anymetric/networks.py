@@ -70,8 +70,8 @@ class NetworkDescent:
     True
     """
 
-    # For the door: no starting models are asked for.
     takes_starts: ClassVar[bool] = False
+    cross_fits: ClassVar[bool] = False
 
     learner: Learner
     method: Method | None = None

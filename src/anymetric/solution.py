@@ -34,6 +34,7 @@ class Status(Enum):
         "reads the labels as they are in y; else raise `sigma`, or give more validation rows."
     )
     BUDGET = "The metric was called as often as allowed. Raise `max_metric_calls` for a longer run."
+    TIME = "The time allowed is over: the best of what was trained is kept. Raise `max_seconds`."
     JUDGED = "All candidates were judged, and what could not be told apart was averaged."
     STOPPED = "The caller stopped the run. The best model so far is kept."
     FAILED = "The metric failed. The best model so far is kept; mend the metric and fit again."

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Generator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
@@ -59,6 +59,9 @@ class Tuned:
     >>> sorted(solution.settings)
     ['grid', 'sigma', 'step']
     """
+
+    takes_starts: ClassVar[bool] = True
+    cross_fits: ClassVar[bool] = False
 
     descent: Descent = field(default_factory=Descent)
     steps: Sequence[float] = FMEASURE_STEPS

@@ -1,6 +1,6 @@
-"""Auto: the default method. Candidates propose, replicates of the judging rows dispose."""
+"""Auto: the default method. Proposals are trained, judged on resamples, selected and averaged."""
 
 from anymetric.auto.auto import Auto
-from anymetric.auto.learned import AutoLearned
+from anymetric.auto.selection import BootstrapSelection, GreedySelection, SingleBest
 
-__all__ = ["Auto", "AutoLearned"]
+__all__ = ["Auto", "BootstrapSelection", "GreedySelection", "SingleBest"]

@@ -1,163 +1,121 @@
-"""Auto: candidates from weighted losses, judged with replicates, averaged by their votes."""
+"""Auto: the default method, from proposals to one model.
+
+Proposals say what to train; families train them and score the validation rows out of fold; a judge
+turns scores into costs on bootstrap resamples, at the best setting of a decision rule; a selection
+turns costs into shares; the answer is the average of the candidates by their shares, with its own
+decision rule.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from anymetric.auto.apart import Apart
-from anymetric.auto.average import Judged, judge_weights, probe, row_weights
-from anymetric.auto.calling import CallingJury
-from anymetric.auto.choice import (
-    CALLS,
-    FEWEST,
-    Choice,
-    affordable,
-    among,
-    ballot,
-    by_family,
-    choose,
-    few,
-    flat,
-    helpful,
-    lying_below,
-    measured,
-    single_best,
-    still_flagging,
-    told_apart,
-    worth_of,
-)
-from anymetric.auto.domain import domain_weights
-from anymetric.auto.foretold import divides, foretelling
-from anymetric.auto.jury import CountedJury, DecisionJury, replicate_weights
-from anymetric.auto.ordered import Ordered, ordered
-from anymetric.auto.pool import Candidate, Kitchen, Recipe, in_faster_form
-from anymetric.auto.pooled import LUCK, Pooled
-from anymetric.auto.queries import AutoByQuery, ranks_by_query
-from anymetric.auto.recipes import (
-    STRENGTHS,
-    classifier_recipes,
-    cluster_recipes,
-    few_recipes,
-    scout,
-    sliced_by,
-    source_recipes,
-    stake_recipes,
-)
-from anymetric.auto.regressions import (
+from anymetric.auto.answer import answer_of
+from anymetric.auto.build import families_of, judge_of, query_rows, rule_of, sample_of, screened
+from anymetric.auto.constants import FEWEST_ROWS
+from anymetric.auto.decisions import DecisionRule
+from anymetric.auto.families.linear import LinearFamily
+from anymetric.auto.judges.base import Judge
+from anymetric.auto.proposals.ranking import ranking_proposals
+from anymetric.auto.proposals.regression import (
     few_numbers,
-    held_back,
-    regressor_recipes,
-    relative_recipes,
-    tilted_recipes,
+    regression_proposals,
+    regression_trees,
 )
-from anymetric.auto.room import Room, heard, sparing
-from anymetric.auto.trust import settled, worse
-from anymetric.auto.walk import mean_cost
-from anymetric.auto.walks import walks
-from anymetric.auto.wild import noted, wild_of
+from anymetric.auto.proposals.weights import few_proposals, linear_proposals, tree_proposals
+from anymetric.auto.records import LINEAR, Proposal
+from anymetric.auto.search import Search, Watcher
+from anymetric.auto.selection import BootstrapSelection, Selection
+from anymetric.auto.summary import averaged_solution, refitted, single_solution
 from anymetric.ledger import Ledger
-from anymetric.losses import as_loss
-from anymetric.metrics import DecisionMetric
-from anymetric.models import Ensemble, Linear
-from anymetric.problem import Problem
-from anymetric.solution import Solution, Status, Turn, keeping
-
-# An answer that surprises a jury is chosen anew so often at most.
-AGAIN = 4
+from anymetric.models import Learner
+from anymetric.solution import Solution, Status, keeping
 
 Floats64 = NDArray[np.float64]
-Watcher = Callable[[Turn], bool | None]
 
 
 @dataclass(frozen=True)
 class Auto:
     """The default: no setting needs to be touched.
 
-    Linear candidates are trained on weighted slices of the rows: plain, balanced, as much as they
-    look like the judging rows, on the judging rows themselves (cross-fitted), on mixtures, on
-    halves of a class; the ridge rises as long as that pays. Rows with wild values train only where
-    that pays. Each is judged at its best threshold on replicates of the judging rows; in each
-    replicate the best candidate gets a vote, and the answer is the average of the candidates'
-    scores by votes: again one linear model. Its threshold is placed with the help of training
-    rows, as far as they can be trusted.
-
     Parameters
     ----------
-    replicates : int
+    resamples : int
+        Bootstrap resamples of the validation rows.
     use_validation : "auto" or bool
-        Whether candidates may train on the judging rows too; a row never judges a model that it
-        trained. True: no other candidates. False: rows judge only, and where there is but one
+        Whether candidates may train on the validation rows too; a row never judges a model that it
+        trained. True: no other candidates. False: rows validate only, and where there is but one
         sample, some are held out for it.
-    clusters : bool
-        Whether to try halves of a class.
-    pooled : bool
+    selection : Selection
+        `BootstrapSelection()`, `GreedySelection()` or `SingleBest()`.
+    transfer : bool
         Whether training rows may help to place the threshold.
-    frontier : bool
-        Whether to move the weights of single slices of the best candidate.
-    averaged : bool
-        Whether to average by votes; otherwise the best candidate on average wins.
-    domain : bool
-        Whether to weight training rows by how much they look like the judging rows.
-    discovered : bool
-        Whether to walk along slices that a tree finds, too.
-    stakes : bool
-        Whether to weight rows by the amounts that the metric reads.
+    likeness : bool
+        Whether training rows may be weighted by how much they look like the validation rows.
     thresholds : bool
-        Whether each candidate is judged at its best threshold, or at zero.
+        Whether each candidate is judged at its best threshold or class offsets, or at zero.
     group_thresholds : bool
-        Whether each group has a threshold of its own, where that pays beyond noise. A function that
-        must be called for every threshold is asked about them once, of the answer; other metrics
-        for every candidate.
-    rare : bool
-        Whether mixtures of training and judging rows hold the weights of rare values back harder.
-    strengths : tuple of float
-        Ridges to try, in units of one effective row, rising: as long as a higher one is better.
+        Whether each group has a threshold of its own, where that pays beyond noise.
+    max_seconds : float, optional
+        After so many no further candidate is trained.
+    learners : tuple of Learner
+        Families beside linear models, such as boosted trees.
+    linear : bool
+        Whether linear models compete.
+    categorical : tuple of int
+        Columns of codes, which a linear model must have spread out.
+    standardize : bool
+        Whether the ridge of linear models sees standardised features.
+    judge : callable, optional
+        ``(ledger, sample, weights of the resamples) -> Judge``, in place of ours.
+    rule : DecisionRule, optional
+        In place of the one that the metric asks for.
 
     Examples
     --------
-    >>> import numpy as np
     >>> from anymetric.data import Data
     >>> from anymetric.metrics import as_metric
+    >>> from anymetric.problem import Problem
     >>> from anymetric.surrogates import per_class
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(300, 3))
     >>> data = Data(X, np.where(X[:, 0] + 0.5 * rng.normal(size=300) > 1.0, 1.0, -1.0))
-    >>> ledger = Ledger(Problem(data, per_class("logistic"), as_metric("f1")))
-    >>> Auto().run(ledger, [], rng).cost < 0.35
+    >>> problem = Problem(data, per_class("logistic"), as_metric("f1"), labels=(0, 1))
+    >>> Auto().run(Ledger(problem), [], rng).cost < 0.35
     True
     """
 
-    # For the door: no starting models are asked for.
     takes_starts: ClassVar[bool] = False
 
-    replicates: int = 100
+    resamples: int = 100
     use_validation: Literal["auto"] | bool = "auto"
-    clusters: bool = True
-    pooled: bool = True
-    frontier: bool = True
-    averaged: bool = True
-    domain: bool = True
-    discovered: bool = True
-    stakes: bool = True
+    selection: Selection = BootstrapSelection()
+    transfer: bool = True
+    likeness: bool = True
     thresholds: bool = True
     group_thresholds: bool = False
-    rare: bool = True
-    strengths: tuple[float, ...] = STRENGTHS
+    max_seconds: float | None = None
+    learners: tuple[Learner, ...] = ()
+    linear: bool = True
+    categorical: tuple[int, ...] = ()
+    standardize: bool = True
+    judge: Callable[..., Judge] | None = None
+    rule: DecisionRule | None = None
 
     def __post_init__(self) -> None:
-        if self.replicates < 1:
-            raise ValueError(f"replicates must be at least 1; got {self.replicates}.")
-        if not self.strengths or min(self.strengths) < 0.0:
-            raise ValueError(f"strengths must be ridges, zero or more; got {self.strengths}.")
+        if self.resamples < 1:
+            raise ValueError(f"resamples must be at least 1; got {self.resamples}.")
+        if not self.linear and not self.learners:
+            raise ValueError("linear=False leaves no family to train: give learners.")
 
     @property
     def cross_fits(self) -> bool:
-        """Whether, without validation rows, all rows judge by turns."""
+        """Whether, without validation rows, all rows are cross-fitted."""
         return self.use_validation is not False
 
     def run(
@@ -167,185 +125,55 @@ class Auto:
         rng: np.random.Generator,
         watch: Watcher | None = None,
     ) -> Solution:
-        """Train, judge and average; `starts` are not needed and not read."""
-        problem = ledger.problem
-        if ranks_by_query(problem):
-            return self._by_query().run(ledger, rng, watch)
-        room = self._room(ledger, rng)
-        with keeping(lambda cut: self._single(room, cut) if room.judged else None):
-            found = self._answer(room, heard(room.hear, self._recipes(room), watch))
-            return noted(found, room.wild & room.sparing)
+        """Train, judge, select and decide; `starts` are not needed and not read."""
+        small = screened(ledger, rng)
+        search = self._search(small, rng)
+        with keeping(lambda cut: single_solution(search, cut) if len(search.table) else None):
+            status = search.run(self._proposals(search), watch)
+            if not len(search.table):
+                most = ledger.max_calls
+                raise ValueError(f"max_metric_calls must allow one candidate; got {most}.")
+            if search.flat:
+                return single_solution(search, Status.FLAT)
+            answer = answer_of(search, self.selection, self.transfer, self.resamples)
+            if answer is None:
+                return single_solution(search, status)
+            if small is ledger:
+                return averaged_solution(search, answer, status)
+            ledger.calls += small.calls
+            return refitted(search, answer, status, ledger, self._search(ledger, rng))
 
-    def _answer(self, room: Room, status: Status) -> Solution:
-        """Return the average of the candidates, or one of them where no more can be said."""
-        if not room.judged:
-            most = room.ledger.max_calls
-            raise ValueError(f"max_metric_calls must allow one candidate; got {most}.")
-        if flat(room.judged) and not room.jury.varies(room.judged[0].candidate.valid):
-            return self._single(room, Status.FLAT)
-        running = room.running()
-        if room.jury.left < room.jury.price or not running:
-            return self._single(room, status)
-        return self._conclude(room, running, status)
-
-    def _by_query(self) -> AutoByQuery:
-        """Return what runs where whole queries train and judge."""
-        return AutoByQuery(self.replicates, self.averaged, self.use_validation)
-
-    def _single(self, room: Room, status: Status, best: Candidate | None = None) -> Solution:
-        """Return a candidate, that of the lowest cost if none is named."""
-        return single_best(room.problem, room.judged, room.turns, room.ledger, status, best)
-
-    def _room(self, ledger: Ledger, rng: np.random.Generator) -> Room:
+    def _search(self, ledger: Ledger, rng: np.random.Generator) -> Search:
         """Build what trains and what judges."""
         problem = ledger.problem
-        if not isinstance(problem.model, Linear):
-            raise TypeError(f"Auto trains linear models; got {type(problem.model).__name__}.")
-        train, valid = in_faster_form(problem)
-        if problem.valid is problem.train and not few(problem):
-            train = train.take(np.arange(0))
-        loss = as_loss("squared" if problem.labels is None else "logistic")
-        kitchen = Kitchen.build(problem.model, train, valid, loss, rng, rare=self.rare)
-        jury, domain = self._jury(ledger, kitchen, rng), self._domain(problem, kitchen)
-        wild = wild_of(problem, kitchen)
-        return Room(ledger, kitchen, jury, domain, rng, apart=self._apart(kitchen), wild=wild)
+        rows = query_rows(problem, rng)
+        sample, features = sample_of(problem, rows, rng, self)
+        families = families_of(problem, sample, rows, features, self)
+        judge = judge_of(ledger, sample, rows, next(iter(families.values())), rng, self)
+        rule = self.rule or rule_of(problem, sample, rows, self)
+        return Search(ledger, sample, families, judge, rule, rng, self.max_seconds)
 
-    def _apart(self, kitchen: Kitchen) -> Apart | None:
-        """Return the groups, if each is to have a threshold of its own."""
-        return Apart.of(kitchen.train, kitchen.valid) if self.group_thresholds else None
+    def _proposals(self, search: Search) -> Iterator[Proposal]:
+        """Yield what to train, the plainest first."""
+        only = self.use_validation is True and not search.sample.single
+        for name in search.families:
+            for proposal in self._of_family(search, name):
+                if not only or proposal.weighting.rows != "train":
+                    yield proposal
 
-    def _jury(
-        self, ledger: Ledger, kitchen: Kitchen, rng: np.random.Generator
-    ) -> CountedJury | CallingJury:
-        problem, n = ledger.problem, len(ledger.problem.valid)
-        weights = np.ones((n, 1)) if few(problem) else replicate_weights(n, self.replicates, rng)
-        if isinstance(problem.metric, DecisionMetric) and getattr(problem.model, "intercept", True):
-            jury = DecisionJury.build(problem.metric, problem.valid, weights)
-            return CountedJury(replace(jury, moves=self.thresholds), ledger)
-        if self.thresholds and not few(problem) and divides(problem) is not None:
-            found = foretelling(ledger, kitchen.cook(scout(kitchen)).valid, weights, rng)
-            if found is not None:
-                return found
-        thresholds, count = affordable(ledger.max_calls)
-        brief = (thresholds, count) != CALLS
-        called = CallingJury.build(ledger, weights[:, :count], thresholds, brief)
-        return replace(called, moves=self.thresholds)
-
-    def _domain(self, problem: Problem, kitchen: Kitchen) -> Floats64 | None:
-        """Return how much each training row looks like the judging rows; None if they are one."""
-        if problem.valid is problem.train:
-            return None
-        if not self.domain:
-            return np.ones(len(problem.train))
-        return domain_weights(kitchen.model, kitchen.train, kitchen.valid, X=kitchen.both.X)
-
-    def _recipes(self, room: Room) -> Iterator[Recipe | Candidate]:
-        """Yield recipes; the last follow the best candidate so far along the slices."""
-        problem = room.problem
-        if few(problem):
-            yield from (few_numbers if problem.labels is None else few_recipes)(room.kitchen)
-            return
-        only = self.use_validation is True and len(problem.valid) >= FEWEST
-        plain = (one for one in self._plain(room) if one.valid is not None or not only)
-        if np.any(room.wild):
-            yield from sparing(room, plain)
-        yield from plain
-        if self.frontier and problem.labels is not None:
-            yield from walks(room, self.discovered)
-
-    def _plain(self, room: Room) -> Iterator[Recipe]:
-        """Yield the recipes for which the metric says no more than how much ridge they need."""
-        problem, kitchen = room.problem, room.kitchen
-        use = self.use_validation if len(problem.valid) >= FEWEST else False
-        if problem.labels is None:
-            given = kitchen, room.domain, use is not False, held_back(kitchen)
-            yield from regressor_recipes(*given)
-            yield from relative_recipes(*given)
-            if isinstance(room.jury, CallingJury) and room.jury.leans:
-                level = lying_below(problem.valid, min(room.judged, key=mean_cost))
-                yield from tilted_recipes(*given, level)
-            return
-        yield from classifier_recipes(
-            kitchen,
-            room.domain,
-            use,
-            self.strengths,
-            lambda: mean_cost(room.judged[-1]),
-            problem.metric.decides,
-        )
-        yield from source_recipes(kitchen, sliced_by(problem))
-        if self.stakes:
-            yield from stake_recipes(kitchen, problem.metric.needs)
-        if self.clusters:
-            yield from cluster_recipes(kitchen, room.rng)
-
-    def _conclude(self, room: Room, running: list[Judged], status: Status) -> Solution:
-        """Average by votes, place the threshold, and say what each slice was worth."""
-        problem = room.problem
-        choice = self._chosen(room, running)
-        for _ in range(AGAIN):
-            if not room.jury.mistaken(choice.mean.valid + choice.shift):
-                break
-            running = room.running()
-            choice = self._chosen(room, running)
-        mean = choice.mean
-        verdict = choice.told or room.jury.judge(mean.valid + choice.shift)
-        alone = min(running, key=mean_cost)
-        if worse(verdict.replicates, alone.tuned.replicates, LUCK):
-            # What each does well, the average may do badly: flag nobody, for instance.
-            single = self._single(room, status, alone.candidate)
-            error = float(alone.tuned.replicates.std())
-            told = {"error": error, **measured(problem, running, alone.tuned)}
-            own = {**single.settings, **told}
-            return replace(single, settings=own, replicates=alone.tuned.replicates)
-        shift = still_flagging(problem, mean, choice.shift)
-        here = probe(problem, mean, shift, verdict.cost)
-        calls = room.ledger.calls
-        last = Turn(len(room.turns), 0, here, here.profile, calls=calls)
-        settings = {
-            "candidates": ballot(room.judged, among(room.judged, choice)),
-            "trust": choice.trust,
-            "error": float(verdict.replicates.std()),
-            **measured(problem, running, verdict),
-            **by_family(running, among(running, choice)),
-            **told_apart(mean),
-            **room.jury.noted(),
-        }
-        worth = worth_of(problem, choice.judged, choice.share, mean.recipe)
-        rows, judges = (of(problem, mean.recipe) for of in (row_weights, judge_weights))
-        scorer = mean.scorer.moved(shift) if isinstance(mean.scorer, Ensemble) else None
-        rest = settings, worth, rows, scorer, judges, verdict.replicates
-        return Solution(last, status, (*room.turns, last), calls, *rest)
-
-    def _chosen(self, room: Room, running: list[Judged]) -> Choice:
-        """Return the candidates' shares, their mean and its threshold."""
-        choice = self._placed(room, choose(running, room.problem, self.averaged))
-        beyond = room.jury.steadied(choice.mean.valid + choice.shift)
-        return replace(choice, shift=choice.shift + beyond, told=None) if beyond else choice
-
-    def _placed(self, room: Room, choice: Choice) -> Choice:
-        """Let training rows help to choose and to place the threshold, if they can."""
-        problem, domain = room.problem, room.domain
-        choice = replace(choice, mean=room.shaped(choice.mean))
-        if domain is None:
-            return replace(choice, shift=self._settled(room, choice))
-        if not self.pooled or not self.thresholds:
-            return choice
-        if not helpful(problem, room.jury):
-            return choice
-        settings = self.replicates, self.averaged, room.apart
-        stands = room.jury.inner.metric if isinstance(room.jury, CountedJury) else problem.metric
-        pooled = Pooled(problem, stands, room.kitchen.fold, domain, *settings)
-        if isinstance(room.jury, CountedJury):
-            return pooled.place(choice, room.jury.inner, room.rng)
-        if ordered(problem, room.kitchen, room.jury, choice):
-            both = Ordered(problem, pooled.alike(choice.mean), self.averaged)
-            return both.choose(choice, room.jury, room.rng)
-        return pooled.called(choice, room.jury, room.rng)
-
-    def _settled(self, room: Room, choice: Choice) -> float:
-        """Return where the threshold lies by likely labels, of rows that judged by turns."""
-        if not self.thresholds or few(room.problem) or not isinstance(room.jury, CountedJury):
-            return choice.shift
-        mean = choice.mean.valid
-        return settled(room.problem.valid, mean, choice.shift, room.jury.inner)
+    def _of_family(self, search: Search, name: str) -> Iterator[Proposal]:
+        sample, table, family = search.sample, search.table, search.families[name]
+        use = self.use_validation is not False and len(sample.valid) >= FEWEST_ROWS
+        if hasattr(family, "rows"):
+            return ranking_proposals(family.rows, table, self.use_validation, name)
+        line = isinstance(family, LinearFamily)
+        if sample.task.numbers and line:
+            numbers = family.sample, family.model
+            return few_numbers(*numbers) if sample.few else regression_proposals(*numbers, table, use)
+        if sample.few:
+            return few_proposals(sample, name)
+        if sample.task.numbers:
+            return regression_trees(sample, table, use, name)
+        if name == LINEAR:
+            return linear_proposals(sample, search.problem, table, use)
+        return tree_proposals(sample, search.problem, table, use, name)

@@ -20,7 +20,7 @@ from sklearn.linear_model import HuberRegressor, RidgeCV
 from anymetric import baselines
 from anymetric.cli.faults import UserError
 from anymetric.cli.many import rivals_of_many
-from anymetric.cli.progress import Course, Watched
+from anymetric.cli.progress import Course, Observer
 from anymetric.cli.targets import Target
 from anymetric.cli.voice import Voice
 from anymetric.errors import MetricWarning
@@ -89,7 +89,7 @@ class Setting:
     method: str = "auto"
     budget: int | None = None
     seed: int = 0
-    model: str = "linear"
+    model: str = "auto"
     group_thresholds: bool = False
 
     @property
@@ -104,25 +104,26 @@ def fit_ours(setting: Setting, train: Rows, valid: Rows | None, course: Course, 
     model: Any = kind(
         setting.metric,
         model=setting.model,
-        method=Watched(_method(setting, kind), course, tell),
+        method=setting.method,
         max_metric_calls=setting.budget,
         random_state=setting.seed,
         **apart(setting),
     )
+    check(model, setting)
+    model._observer = Observer(course, tell)
     try:
         fitted(model, train, valid, setting.target)
     finally:  # cut short it may have a model too
-        model.set_params(method=setting.method)
+        del model._observer
     return model
 
 
-def _method(setting: Setting, kind: Any) -> Any:
-    """Return the part that trains; which one it is depends on how many classes there are."""
-    inner = kind(setting.metric, model=setting.model, method=setting.method, **apart(setting))
+def check(model: Any, setting: Setting) -> None:
+    """Refuse a method that does not train such a model, in the words of the command line."""
     if setting.target.many:
-        inner._classes = setting.target.known
+        model._classes = setting.target.known
     try:
-        return inner._method()
+        model._method()
     except TypeError as error:
         asked = f"--method {setting.method} with --model {setting.model}"
         told = str(error).replace("method='auto'", "--method auto")

@@ -9,9 +9,9 @@ from typing import Any
 from sklearn.linear_model import LogisticRegression
 
 from anymetric.estimators import MetricClassifier
-from anymetric.many.rivals import OnJudges, Shifted
 from anymetric.metrics import ConfusionMetric, Metric
 from anymetric.models.trees import lightgbm
+from anymetric.starts_classes import OnValidation, Shifted
 
 Maker = Callable[[int | None], Any]
 
@@ -38,8 +38,8 @@ def rivals_of_many(metric: Metric, seed: int, valid: bool = False) -> dict[str, 
     if isinstance(metric, ConfusionMetric):
         found["post-shift"] = trained(Shifted())
     if valid:
-        found["on validation rows"] = trained(OnJudges())
-        found["on both"] = trained(OnJudges(both=True))
+        found["on validation rows"] = trained(OnValidation())
+        found["on both"] = trained(OnValidation(both=True))
     if find_spec("lightgbm") is not None:
         found["LightGBM"] = lambda calls: boosted(seed)
     return found

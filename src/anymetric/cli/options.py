@@ -31,12 +31,12 @@ class Family(StrEnum):
     Examples
     --------
     >>> [family.value for family in Family]
-    ['linear', 'boosted', 'auto']
+    ['auto', 'linear', 'boosted']
     """
 
+    AUTO = "auto"
     LINEAR = "linear"
     BOOSTED = "boosted"
-    AUTO = "auto"
 
 
 class Kind(StrEnum):

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
 from anymetric.cli.voice import Voice
-from anymetric.ledger import Ledger
+from anymetric.method import Method
 from anymetric.problem import Problem
-from anymetric.solution import Solution, Turn
+from anymetric.solution import Turn
 from anymetric.tuning import most_turns
 
 # Seconds between plain lines.
@@ -80,50 +78,32 @@ class Course:
 
 
 @dataclass(frozen=True, eq=False)
-class Watched:
-    """A method of training that tells somebody of each of its turns.
+class Observer:
+    """Follows a fit turn by turn, for the line that shows its progress.
 
     Examples
     --------
-    >>> from anymetric import Auto
-    >>> Watched(Auto(), Course("anymetric"), print).cross_fits
-    True
+    >>> from anymetric import Descent
+    >>> observer = Observer(Course("anymetric"), print)
+    >>> observer.begin(Descent(turns=9), 2, None)
+    >>> observer.course.most
+    20
     """
 
-    inner: Any
     course: Course
     tell: Callable[[], None]
 
-    @property
-    def cross_fits(self) -> bool:
-        """The inner method's."""
-        return bool(getattr(self.inner, "cross_fits", False))
-
-    @property
-    def takes_starts(self) -> bool:
-        """The inner method's."""
-        return bool(getattr(self.inner, "takes_starts", True))
-
-    def run(
-        self,
-        ledger: Ledger,
-        starts: Sequence[NDArray[np.float64]],
-        rng: np.random.Generator,
-        watch: Callable[[Turn], bool] | None = None,
-    ) -> Solution:
-        """Run the inner method."""
-        self.course.most = most_turns(self.inner, len(starts))
+    def begin(self, method: Method, starts: int, problem: Problem) -> None:
+        """Say how many turns there will be, or about how many."""
+        self.course.most = most_turns(method, starts)
         self.course.rough = self.course.most is None
         if self.course.rough:
-            self.course.most = likely_turns(ledger.problem)
+            self.course.most = likely_turns(problem)
 
-        def both(turn: Turn) -> bool:
-            self.course.note(turn)
-            self.tell()
-            return watch is not None and watch(turn)
-
-        solution: Solution = self.inner.run(ledger, starts, rng, both)
-        return solution
+    def turn(self, turn: Turn) -> None:
+        """Note a turn."""
+        self.course.note(turn)
+        self.tell()
 
 
 def likely_turns(problem: Problem) -> int:

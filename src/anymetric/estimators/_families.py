@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
-
 import numpy as np
 from sklearn.base import clone
 
-from anymetric.auto import Auto, AutoLearned
 
 NAMES = ("auto", "boosted", "linear")
 
@@ -52,15 +49,6 @@ def reads_gaps(model):
     return bool(learners) and all(getattr(one, "missing", False) for one in learners)
 
 
-def over_learners(auto, learners, linear, categorical):
-    """Return the default method for some families, with the settings of `Auto`."""
-    told = [with_categories(one, categorical) for one in learners]
-    settings = {one.name: getattr(auto, one.name) for one in fields(Auto)}
-    return AutoLearned(
-        **settings, learners=tuple(told), linear=linear, categorical=tuple(categorical)
-    )
-
-
 def descent_over(learners, method, name):
     """Return the method that moves the parameters of a family, or the scores of trees.
 
@@ -72,9 +60,8 @@ def descent_over(learners, method, name):
     TypeError: method='descent' moves a model's parameters, and Reweighted(estimator=None) shows \
 none: use method='auto'.
     """
-    inner = getattr(method, "inner", method)
-    if not learners or any(hasattr(inner, own) for own in ("learners", "learner")):
-        return method  # it knows its families itself
+    if not learners or hasattr(method, "learner"):
+        return method  # it knows its family itself
     if hasattr(learners[0], "begun"):
         from anymetric.networks import NetworkDescent
 

@@ -6,7 +6,8 @@ import warnings
 
 import numpy as np
 
-from anymetric.auto.average import shared_out
+from anymetric.auto import Auto
+from anymetric.auto.weights import VALIDATION, shared_out
 from anymetric.errors import MetricWarning
 from anymetric.metrics import Classes
 from anymetric.projections.base import stationary_weights
@@ -15,8 +16,6 @@ from anymetric.surrogates import ClassLoss
 
 # Beyond this the surrogates tell nearly the same story twice.
 COLLINEAR = 1e4
-# What `Auto` calls the judging rows where they trained too.
-VALIDATION = "validation rows"
 
 
 def learned_weights(problem, turn):
@@ -108,7 +107,7 @@ def warn_if_collinear(problem, theta):
 
 def warn_if_unread(problem, method):
     """Warn where surrogates of a regression were given to the default, which has its own losses."""
-    if problem.labels is None and getattr(method, "cross_fits", None) is not None:
+    if problem.labels is None and isinstance(method, Auto):
         warnings.warn(
             "method='auto' trains a regression with losses of its own (`weights_` names them), not "
             "with the surrogates that were given: these are read by method='descent' and 'paper'.",
@@ -135,16 +134,24 @@ def warn_if_flat(fitted, solution):
     )
 
 
-def warn_if_wild(solution):
-    """Warn where rows with values far beyond all others were not let train a linear model."""
-    if "wild" in solution.settings:
+def warn_if_clipped(fitted):
+    """Warn where a linear model reads columns whose values far beyond all others are clipped."""
+    columns = sorted({k for plain in readers(getattr(fitted, "model_", None)) for k in plain.limits})
+    if columns:
+        named = getattr(fitted, "feature_names_in_", None)
+        shown = columns if named is None else [str(named[k]) for k in columns]
         warnings.warn(
-            f"{solution.settings['wild']} row(s) hold a value over a thousand times as far out as "
-            "nearly all others of its column, and train no linear model here. See whether it is "
-            "wrong: if such values come back, so will predictions that are as far out.",
+            f"The column(s) {', '.join(map(str, shown))} hold values over a thousand times as far "
+            "out as nearly all others: linear models read them clipped. See whether they are wrong.",
             MetricWarning,
             stacklevel=6,
         )
+
+
+def readers(scorer):
+    """Return what prepares the rows for the linear members of a model."""
+    members = getattr(scorer, "members", ())
+    return [one.plain for one in members if getattr(one, "plain", None) is not None]
 
 
 def slope_condition(slopes):

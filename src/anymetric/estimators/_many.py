@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
-
 import numpy as np
 from scipy import sparse
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import type_of_target
 
-from anymetric.auto import Auto
+from anymetric import starts_classes
 from anymetric.diagnosis import diagnose
-from anymetric.estimators._families import families, with_categories
-from anymetric.many import AutoMany, starts
-from anymetric.many.around import around
-from anymetric.many.pool import Table
 from anymetric.metrics import Classes, meant
 from anymetric.models import Outputs
+from anymetric.span import around
 from anymetric.surrogates import class_losses
 
 NETWORKS = "NetworkDescent"
@@ -141,27 +136,14 @@ class ManyClasses:
             )
         return method
 
-    def _over_families(self, auto):
-        if self._classes is None:
-            return super()._over_families(auto)
-        learners, linear = families(self.model)
-        places = tuple(self._category_places())
-        shared = {one.name for one in fields(AutoMany)} & {one.name for one in fields(Auto)}
-        return AutoMany(
-            **{name: getattr(auto, name) for name in shared},
-            learners=tuple(with_categories(one, places) for one in learners),
-            linear=linear,
-            categorical=places,
-        )
-
     def _plainest(self, problem):
-        return super()._plainest(problem) if self._classes is None else starts.plain(problem)
+        return super()._plainest(problem) if self._classes is None else starts_classes.plain(problem)
 
     def _plain_starts(self, ledger):
         if self._classes is None:
             return super()._plain_starts(ledger)
         problem = ledger.problem
-        return [starts.shifted(ledger, starts.plain(problem)), starts.plain(problem, 1.0)]
+        return [starts_classes.shifted(ledger, starts_classes.plain(problem)), starts_classes.plain(problem, 1.0)]
 
     def _parameters(self, problem, given):
         """Return theta of each class's weights, then its intercept, on X as it is."""
@@ -185,17 +167,17 @@ class ManyClasses:
         return diagnose(near, theta, self.settings_, rng)
 
     def _unpack_model(self, problem, solution):
-        if self._classes is None:
+        if self._classes is None or solution.scorer is not None:
             super()._unpack_model(problem, solution)
             return
-        for name in ("coef_", "intercept_", "model_"):
-            self.__dict__.pop(name, None)
-        if solution.scorer is None:
-            self.coef_, self.intercept_ = problem.model.raw(solution.theta)
-            return
-        self.model_ = solution.scorer
-        if isinstance(self.model_, Table) and (self.model_.plain is None or self.model_.plain.idle):
-            self.coef_, self.intercept_ = self.model_.model.raw(self.model_.theta)
+        self.__dict__.pop("model_", None)
+        self.coef_, self.intercept_ = problem.model.raw(solution.theta)
+
+    def _set_coefficients(self, weights, offset):
+        if self._classes is None:
+            super()._set_coefficients(weights, offset)
+        else:
+            self.coef_, self.intercept_ = weights, offset
 
     def _scores(self, X):
         if self._classes is None or hasattr(self, "model_"):

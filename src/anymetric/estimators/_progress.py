@@ -19,8 +19,11 @@ class Progress:
     starts : int
     """
 
-    def __init__(self, estimator, method, starts):
+    def __init__(self, estimator, method, starts, ledger):
         self.estimator = estimator
+        self.observer = getattr(estimator, "_observer", None)
+        if self.observer is not None:
+            self.observer.begin(method, starts, ledger.problem)
         self.total = most_turns(method, starts)
         self.context = estimator._init_callback_context(max_subtasks=self.total)
         self.context.call_on_fit_task_begin(estimator=estimator)
@@ -37,6 +40,8 @@ class Progress:
         self.last = turn.calls
         self.best = min(self.best, turn.cost)
         self._tell(turn)
+        if self.observer is not None:
+            self.observer.turn(turn)
         inner = self.context.subcontext(task_name="turn")
         inner.call_on_fit_task_begin(estimator=self.estimator)
         return inner.call_on_fit_task_end(estimator=self.estimator)

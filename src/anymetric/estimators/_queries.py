@@ -6,8 +6,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from anymetric import starts
-from anymetric.auto.blends import Blend
-from anymetric.auto.kitchens import QueryKitchen
+from anymetric.auto.families.ranking import QueryRows, few_queries, minimised
 from anymetric.blocks import Queries
 from anymetric.estimators._columns import checked, items
 from anymetric.estimators._holdout import none_left
@@ -142,7 +141,7 @@ class TakesQueries:
             return super()._by_turns(data)
         count = len(Queries.of(data.side["query"]))
         how = "judge by turns, each a model that it did not train."
-        if QueryKitchen.few_of(data):
+        if few_queries(data):
             how = "are too few to judge by turns: they judge the models that they trained."
         self.validation_ = f"No validation data was given: the {count} queries {how}"
         return data, data
@@ -152,7 +151,7 @@ class TakesQueries:
             return super()._held_out(data, rng)
         queries = Queries.of(data.side["query"])
         judging = max(round(self.validation_fraction * len(queries)), 1)
-        if QueryKitchen.few_of(data):
+        if few_queries(data):
             self.validation_ = (
                 f"No validation data was given, and {len(queries)} queries are too few to hold "
                 "some out: the training queries judge."
@@ -230,8 +229,8 @@ def starts_by_query(problem):
     >>> [bool(theta[0] > 0.0) for theta in starts_by_query(problem)]
     [True, True]
     """
-    kitchen = QueryKitchen(problem, np.zeros(len(problem.valid), dtype=np.intp))
+    units = QueryRows(problem, np.zeros(len(problem.valid), dtype=np.intp)).units
     K = len(problem.names)
     first, all_ = np.eye(K)[0], np.full(K, 1.0 / K)
     theta = starts.plain(problem)
-    return [kitchen.trained(Blend("", weights, STRENGTH), theta) for weights in (first, all_)]
+    return [minimised(problem, w / units, STRENGTH, theta) for w in (first, all_)]

@@ -8,8 +8,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
-from anymetric.auto.choice import FEWEST
-from anymetric.auto.pool import LINEAR
+from anymetric.auto.constants import FEWEST_ROWS
 from anymetric.data import Data
 from anymetric.estimators._columns import check_known, side_columns
 from anymetric.estimators._families import categories_of, category_columns, coded, reads_gaps
@@ -88,13 +87,13 @@ class TakesRows:
 
     def _finite(self):
         """Return what may not be in X: as scikit-learn calls it."""
-        return "allow-nan" if reads_gaps(getattr(self, "model", LINEAR)) else True
+        return "allow-nan" if reads_gaps(self._families()) else True
 
     def _table(self, X, first=False):
         """Return X with a data frame's categories as numbers, where the model reads them."""
         if first:
             self._categories, self._category_at = {}, []
-            if reads_gaps(getattr(self, "model", LINEAR)):
+            if reads_gaps(self._families()):
                 named = category_columns(X)
                 self._categories = {name: categories_of(X[name]) for name in named}
                 self._category_at = [list(X.columns).index(name) for name in named]
@@ -107,7 +106,7 @@ class TakesRows:
             f"No validation data was given: the {len(data)} rows judge by turns, each a model "
             "that it did not train."
         )
-        if len(data) < FEWEST:
+        if len(data) < FEWEST_ROWS:
             self.validation_ = (
                 f"No validation data was given, and {len(data)} rows are too few to judge by "
                 "turns: they judge the models that they trained."

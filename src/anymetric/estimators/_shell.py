@@ -17,20 +17,19 @@ from threadpoolctl import threadpool_limits
 
 from anymetric import starts
 from anymetric.auto import Auto
-from anymetric.auto.pool import LINEAR
-from anymetric.auto.wild import without_wild
+from anymetric.auto.records import LINEAR
 from anymetric.data import Data
 from anymetric.descent import Descent
 from anymetric.diagnosis import around_scores, diagnose
 from anymetric.estimators._columns import members, side_columns
-from anymetric.estimators._families import descent_over, families, over_learners, reads_gaps
+from anymetric.estimators._families import descent_over, families, reads_gaps, with_categories
 from anymetric.estimators._learned import (
     learned_weights,
     row_shares,
     warn_if_collinear,
     warn_if_flat,
+    warn_if_clipped,
     warn_if_unread,
-    warn_if_wild,
 )
 from anymetric.estimators._notebook import ShowsRun
 from anymetric.estimators._progress import Progress
@@ -46,6 +45,7 @@ from anymetric.estimators._scorer import warn_if_maximised, warn_if_unweighed, w
 from anymetric.estimators._units import unit_of
 from anymetric.gradients import LinearInterpolation, Subspace
 from anymetric.ledger import Ledger, Probe
+from anymetric.method import check_method
 from anymetric.metrics import MetricError, as_metric
 from anymetric.metrics.functions import GIVEN
 from anymetric.models import Linear
@@ -87,6 +87,7 @@ class MetricEstimator(ShowsRun, TakesRows, CallbackSupportMixin, BaseEstimator):
         "use_validation": ["boolean", StrOptions({"auto"})],
         "validation_fraction": [Interval(numbers.Real, 0.0, 1.0, closed="neither")],
         "max_metric_calls": [Interval(numbers.Integral, 1, None, closed="left"), None],
+        "max_seconds": [Interval(numbers.Real, 0.0, None, closed="neither"), None],
         "n_jobs": [numbers.Integral, None],
         "verbose": ["verbose"],
         "random_state": ["random_state"],
@@ -99,7 +100,7 @@ class MetricEstimator(ShowsRun, TakesRows, CallbackSupportMixin, BaseEstimator):
         self,
         metric,
         *,
-        model="linear",
+        model="auto",
         surrogates="auto",
         method="auto",
         greater_is_better=None,
@@ -109,6 +110,7 @@ class MetricEstimator(ShowsRun, TakesRows, CallbackSupportMixin, BaseEstimator):
         use_validation="auto",
         validation_fraction=0.2,
         max_metric_calls=None,
+        max_seconds=None,
         n_jobs=None,
         verbose=0,
         random_state=None,
@@ -124,6 +126,7 @@ class MetricEstimator(ShowsRun, TakesRows, CallbackSupportMixin, BaseEstimator):
         self.use_validation = use_validation
         self.validation_fraction = validation_fraction
         self.max_metric_calls = max_metric_calls
+        self.max_seconds = max_seconds
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.random_state = random_state
@@ -176,8 +179,9 @@ class MetricEstimator(ShowsRun, TakesRows, CallbackSupportMixin, BaseEstimator):
                 raise ValueError(
                     "sample_weight_val, groups_val or side_val was given without X_val and y_val."
                 )
-            by_turns = getattr(self._method(), "cross_fits", False)
-            train, valid = self._by_turns(given) if by_turns else self._held_out(given, rng)
+            method = self._method()
+            cross_fits = method is not None and method.cross_fits
+            train, valid = self._by_turns(given) if cross_fits else self._held_out(given, rng)
         else:
             train = given
             valid = self._given_valid(X_val, y_val, sample_weight_val, side_val, groups_val, given)
@@ -201,8 +205,8 @@ class MetricEstimator(ShowsRun, TakesRows, CallbackSupportMixin, BaseEstimator):
         """Run the method: the one step that another way of training replaces."""
         method = self._method()
         ledger = Ledger(problem, self.max_metric_calls, self.n_jobs)
-        begun = self._starts(ledger, rng) if getattr(method, "takes_starts", True) else []
-        progress = Progress(self, method, len(begun))
+        begun = self._starts(ledger, rng) if method.takes_starts else []
+        progress = Progress(self, method, len(begun), ledger)
         solution = None
         try:
             solution = self._ran(method, ledger, begun, rng, progress.watch)
@@ -242,17 +246,14 @@ class MetricEstimator(ShowsRun, TakesRows, CallbackSupportMixin, BaseEstimator):
 
     def _model(self, train):
         """Return the model family, its parameters in standardised features if asked."""
-        if families(getattr(self, "model", LINEAR))[0]:
-            return Linear()  # its parameters are not asked for
+        if families(self._families())[0]:
+            return Linear(self.fit_intercept)  # its parameters are not asked for
         return self._linear(train)
 
     def _linear(self, train):
         if not self.standardize:
             return Linear(self.fit_intercept)
-        rows = train.weights
-        if hasattr(self._method(), "cross_fits"):  # the default, which sees to wild rows
-            rows = without_wild(train.X, rows)
-        return Linear.standardised(train.X, rows, intercept=self.fit_intercept)
+        return Linear.standardised(train.X, train.weights, intercept=self.fit_intercept)
 
     def _starts(self, ledger, rng):
         """Return the first models: plain ones and random ones, or the user's."""
@@ -281,26 +282,39 @@ class MetricEstimator(ShowsRun, TakesRows, CallbackSupportMixin, BaseEstimator):
             if isinstance(method, Tuned):
                 steps, sigmas = self._paper_grid
                 method = replace(method, steps=steps, sigmas=sigmas)
-            if isinstance(method, Auto):
-                return self._over_families(replace(method, use_validation=self.use_validation))
-            return descent_over(families(getattr(self, "model", LINEAR))[0], method, self.method)
-        if not hasattr(self.method, "run") or isinstance(self.method, type):
-            raise TypeError(
-                f"method must be a name or a part with a `run` method; got {self.method!r}."
-            )
-        if type(self.method) is Auto:
-            own = getattr(self, "use_validation", "auto")
-            told = {} if own == "auto" else {"use_validation": own}
-            return self._over_families(replace(self.method, **told))
-        learners = families(getattr(self, "model", LINEAR))[0]
-        return descent_over(learners, self.method, type(self.method).__name__)
+        else:
+            method = check_method(self.method)
+        if isinstance(method, Auto):
+            return self._over_families(method)
+        name = self.method if isinstance(self.method, str) else type(method).__name__
+        return descent_over(families(self._families())[0], method, name)
+
+    def _families(self):
+        """Return what `model` means: with ``auto``, only the default method reads more than lines."""
+        model = getattr(self, "model", LINEAR)
+        default = getattr(self, "method", "auto")
+        lines_only = isinstance(model, str) and model == "auto" and not (
+            isinstance(default, Auto) or (isinstance(default, str) and default == "auto")
+        )
+        return LINEAR if lines_only else model
 
     def _over_families(self, auto):
         """Return the default method for the families that `model` names."""
-        learners, linear = families(getattr(self, "model", LINEAR))
-        if not learners:
-            return auto
-        return over_learners(auto, learners, linear, self._category_places())
+        own = {
+            name: getattr(self, name)
+            for name, default in (("use_validation", "auto"), ("max_seconds", None))
+            if getattr(self, name, default) != default
+        }
+        places = tuple(self._category_places())
+        learners, linear = families(self._families())
+        return replace(
+            auto,
+            learners=auto.learners or tuple(with_categories(one, places) for one in learners),
+            linear=linear and auto.linear,
+            categorical=places,
+            standardize=self.standardize,
+            **own,
+        )
 
     def _category_places(self):
         """Return the columns that a data frame calls categories."""
@@ -353,7 +367,7 @@ class MetricEstimator(ShowsRun, TakesRows, CallbackSupportMixin, BaseEstimator):
         if own:
             warn_if_unread(problem, self._method())
         warn_if_flat(self, solution)
-        warn_if_wild(solution)
+        warn_if_clipped(self)
 
     def _unpack_model(self, problem, solution):
         """Write the coefficients of a linear answer, or the model itself; sometimes both."""
@@ -363,10 +377,12 @@ class MetricEstimator(ShowsRun, TakesRows, CallbackSupportMixin, BaseEstimator):
             weights, offset = self._coefficients(problem, solution.theta)
             self._set_coefficients(weights, float(offset))
             return
-        self.model_ = self._in_units(problem, solution.scorer)
-        linear = single_linear(self.model_)
+        scorer = self._in_units(problem, solution.scorer)
+        linear = single_linear(scorer)
         if linear is not None:
             self._set_coefficients(*linear)
+        if linear is None or families(self._families())[0]:
+            self.model_ = scorer
 
     def _in_units(self, problem, scorer):
         """Return the scorer in the units of y."""
@@ -501,6 +517,6 @@ class MetricEstimator(ShowsRun, TakesRows, CallbackSupportMixin, BaseEstimator):
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        tags.input_tags.allow_nan = reads_gaps(getattr(self, "model", LINEAR))
+        tags.input_tags.allow_nan = reads_gaps(self._families())
         tags.target_tags.required = True
         return tags

@@ -149,7 +149,7 @@ class MetricClassifier(ManyClasses, TwoClasses, ClassifierMixin, MetricEstimator
         self,
         metric="accuracy",
         *,
-        model="linear",
+        model="auto",
         surrogates="auto",
         slices=None,
         group_thresholds=False,
@@ -161,6 +161,7 @@ class MetricClassifier(ManyClasses, TwoClasses, ClassifierMixin, MetricEstimator
         use_validation="auto",
         validation_fraction=0.2,
         max_metric_calls=None,
+        max_seconds=None,
         n_jobs=None,
         verbose=0,
         random_state=None,
@@ -179,6 +180,7 @@ class MetricClassifier(ManyClasses, TwoClasses, ClassifierMixin, MetricEstimator
             use_validation=use_validation,
             validation_fraction=validation_fraction,
             max_metric_calls=max_metric_calls,
+            max_seconds=max_seconds,
             n_jobs=n_jobs,
             verbose=verbose,
             random_state=random_state,
@@ -239,8 +241,6 @@ class MetricClassifier(ManyClasses, TwoClasses, ClassifierMixin, MetricEstimator
                 "group_thresholds=True places a threshold for each group, between two classes; y "
                 f"has {len(self._classes)}."
             )
-        if getattr(getattr(method, "inner", method), "group_thresholds", False):
-            return method
         if isinstance(method, Auto):
             return replace(method, group_thresholds=True)
         raise ValueError(

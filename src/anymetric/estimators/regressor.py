@@ -11,7 +11,9 @@ from sklearn.base import RegressorMixin
 from sklearn.utils._param_validation import StrOptions
 
 from anymetric import starts
-from anymetric.auto.choice import FEWEST, PLENTY
+from anymetric.auto import Auto
+from anymetric.auto.constants import FEWEST_ROWS
+from anymetric.auto.judges.calls import PLENTY
 from anymetric.data import quantiles
 from anymetric.estimators._families import families
 from anymetric.estimators._rows import real
@@ -114,7 +116,7 @@ validation_, settings_, n_metric_calls_
         self,
         metric="r2",
         *,
-        model="linear",
+        model="auto",
         link="auto",
         surrogates="auto",
         method="auto",
@@ -125,6 +127,7 @@ validation_, settings_, n_metric_calls_
         use_validation="auto",
         validation_fraction=0.2,
         max_metric_calls=None,
+        max_seconds=None,
         n_jobs=None,
         verbose=0,
         random_state=None,
@@ -142,6 +145,7 @@ validation_, settings_, n_metric_calls_
             use_validation=use_validation,
             validation_fraction=validation_fraction,
             max_metric_calls=max_metric_calls,
+            max_seconds=max_seconds,
             n_jobs=n_jobs,
             verbose=verbose,
             random_state=random_state,
@@ -198,7 +202,7 @@ validation_, settings_, n_metric_calls_
         if not self.standardize:
             return LogUnit(least=least_of(train)) if link == "log" else None
         readable = train
-        if families(self.model)[0]:
+        if families(self._families())[0]:
             readable = replace(train, X=self._readable(train.X))
         kind = LogUnit if link == "log" else Unit
         return kind.of(readable, self._linear(readable))
@@ -229,7 +233,7 @@ validation_, settings_, n_metric_calls_
     def _may_be_logs(self, method, problem):
         """Return whether a model of the logarithms may be better, and can be judged beside."""
         free = self.link == "auto" and self.standardize and self.fit_intercept
-        judged = hasattr(method, "cross_fits") and len(problem.valid) >= FEWEST
+        judged = isinstance(method, Auto) and len(problem.valid) >= FEWEST_ROWS
         return free and judged and all(spans(given(d)) for d in (problem.train, problem.valid))
 
     def _logs_ran(self, method, ledger, rng, watch, best):

@@ -12,13 +12,30 @@ from sklearn.base import BaseEstimator
 from anymetric.data import Data
 from anymetric.losses import Huber, Loss, Lp
 from anymetric.models.base import Scorer
-from anymetric.models.trees import Grown, Rounds, Trees, Watcher, lightgbm, plain_matrix
+from anymetric.models.prepared import Prepared, boosted, of_mean_one
+from anymetric.models.trees import Grown, Rounds, Trees, lightgbm, plain_matrix
 
 Floats64 = NDArray[np.float64]
 # How much of each tree is added; half of it where a class has a smaller share of the rows.
 RATE, RARE = 0.1, 0.02
 # Rows in a leaf: a share of the training rows, from least to most.
 LEAF, LEAST, MOST = 10, 2, 20
+BINS = 127
+# LightGBM's parameters that settle the bins, by their first names.
+BINNING = {
+    "max_bin",
+    "max_bin_by_feature",
+    "min_data_in_bin",
+    "bin_construct_sample_cnt",
+    "data_random_seed",
+    "enable_bundle",
+    "feature_pre_filter",
+    "forcedbins_filename",
+    "is_enable_sparse",
+    "linear_tree",
+    "use_missing",
+    "zero_as_missing",
+}
 
 
 class Boosted(BaseEstimator):  # type: ignore[misc]
@@ -29,19 +46,23 @@ class Boosted(BaseEstimator):  # type: ignore[misc]
     Parameters
     ----------
     trees : int
-        At most so many (rounds, where there are many classes); rows that do not train say when to
-        stop.
+        At most so many (rounds, where there are many classes); validation rows say when to stop.
     learning_rate : "auto" or float
         ``auto``: 0.1, and half of that where one of two classes is rarer than one row in fifty:
         long steps would follow single rows.
     leaves : int
+    l2 : float
+        Penalty on the squares of the leaves' values, in rows: half of a row's gradient is left of
+        a leaf of one row.
+    columns : float
+        Share of the columns that is tried at each split.
     least_rows : "auto" or int
         In a leaf. ``auto``: 20, and fewer where there are fewer than 200 rows: a tenth of them.
     patience : int
-        Trees without a lower loss before the end.
+        Trees without a lower validation loss before the end.
     held_out : float
-        Where nothing else can say when to stop: the share of the rows that does. All rows train
-        then, as many trees as that said. Zero: all `trees` are grown.
+        Where there are no validation rows: the share of the rows that is held out to find the
+        number of trees. All rows train then. Zero: all `trees` are grown.
     categorical : "auto" or sequence of int
         Columns that hold codes of categories; ``auto``: a data frame's columns of type category.
     settings : dict, optional
@@ -58,7 +79,7 @@ class Boosted(BaseEstimator):  # type: ignore[misc]
     True
     """
 
-    # For the kitchen and the door: gaps are read as they are.
+    # Missing values are read as they are.
     missing = True
 
     def __init__(
@@ -66,9 +87,11 @@ class Boosted(BaseEstimator):  # type: ignore[misc]
         trees: int = 600,
         *,
         learning_rate: Literal["auto"] | float = "auto",
-        leaves: int = 31,
+        leaves: int = 15,
+        l2: float = 1.0,
+        columns: float = 0.7,
         least_rows: Literal["auto"] | int = "auto",
-        patience: int = 30,
+        patience: int = 20,
         held_out: float = 0.2,
         categorical: Literal["auto"] | Sequence[int] = "auto",
         settings: Mapping[str, Any] | None = None,
@@ -76,6 +99,8 @@ class Boosted(BaseEstimator):  # type: ignore[misc]
         self.trees = trees
         self.learning_rate = learning_rate
         self.leaves = leaves
+        self.l2 = l2
+        self.columns = columns
         self.least_rows = least_rows
         self.patience = patience
         self.held_out = held_out
@@ -84,7 +109,7 @@ class Boosted(BaseEstimator):  # type: ignore[misc]
 
     @property
     def family(self) -> str:
-        """The verdict's word for it."""
+        """The family's name in reports."""
         return "boosted"
 
     def learn(
@@ -96,15 +121,30 @@ class Boosted(BaseEstimator):  # type: ignore[misc]
         classes: int = 2,
         start: Scorer | None = None,
     ) -> Trees:
-        """Train with these weights; some rows say how many trees, then all train."""
+        """Train with these weights; held-out rows say how many trees, then all rows train."""
         trees = self.trees
         out = drawn(data.y, self.held_out, rng)
-        if out.any() and (~out).any():
-            watched = [(data.take(np.flatnonzero(out)), rows[out])]
-            kept = np.flatnonzero(~out)
-            grown = self.grow(data.take(kept), rows[kept], rng, watch=watched, classes=classes)
-            trees = grown.best
-        return self.grow(data, rows, rng, trees=trees, classes=classes).cut(trees)
+        prepared = self.prepare(data, classes=classes)
+        if np.any(rows[~out] > 0.0) and np.any(rows[out] > 0.0):
+            stopping = [(np.flatnonzero(out), rows[out])]
+            trees = prepared.fit(np.where(out, 0.0, rows), rng, stopping=stopping).best
+        return prepared.fit(rows, rng, trees=trees).cut(trees)
+
+    def prepare(self, data: Data, *, classes: int = 2) -> Prepared:
+        """Bin the rows once, for many trainings with other weights, folds and settings.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> X = np.arange(60.0)[:, np.newaxis]
+        >>> prepared = Boosted(10).prepare(Data(X, np.where(X[:, 0] > 19.0, 1.0, -1.0)))
+        >>> half = np.arange(60) % 2
+        >>> grown = prepared.fit(half.astype(float), np.random.default_rng(0))
+        >>> np.sign(grown.scores(X, 10)[[0, 59]]).tolist()
+        [-1.0, 1.0]
+        """
+        binned = self._dataset(lightgbm(), data, None, classes).construct()
+        return Prepared(self, binned, data.y, classes)
 
     def grow(
         self,
@@ -117,63 +157,56 @@ class Boosted(BaseEstimator):  # type: ignore[misc]
         classes: int = 2,
         begun: Sequence[Floats64] = (),
     ) -> Grown:
-        """Train while other rows watch: the trees end where all of these have lost patience.
+        """Train until all validation sets have lost patience.
 
         Parameters
         ----------
         data, rows, rng, classes
             As in `learn`.
         watch : sequence of (Data, array)
-            Rows that do not train, with weights: the loss on each of them is noted tree by tree.
+            Validation sets with weights: the loss on each of them is recorded tree by tree.
         trees : int, optional
             Instead of `self.trees`.
         begun : sequence of arrays, optional
-            Scores to which the trees are added: of `data`, then of each that watches.
+            Scores to which the trees are added: of `data`, then of each validation set.
         """
         gbm = lightgbm()
         used = np.flatnonzero(rows > 0.0)
-        told = [pair for pair in watch if pair[1].sum() > 0.0]
         train = self._dataset(gbm, data.take(used), rows[used], classes)
-        valid = [self._dataset(gbm, some, w, classes, train) for some, w in told]
+        valid = [
+            self._dataset(gbm, some, w, classes, train) if w.sum() > 0.0 else None
+            for some, w in watch
+        ]
         if begun:
             train.set_init_score(begun[0][used])
-            later = [s for s, (_, w) in zip(begun[1:], watch, strict=True) if w.sum() > 0.0]
-            for one, scores in zip(valid, later, strict=True):
-                one.set_init_score(scores)
-        watcher = Watcher(np.array([w.sum() for _, w in told]), self.patience)
-        booster = gbm.train(
-            self._parameters(rng, classes, len(used), self._rate(data.y[used], classes)),
-            train,
-            self.trees if trees is None else trees,
-            valid_sets=valid or None,
-            callbacks=[watcher] if told else None,
-        )
-        # Its own note of the best tree would cut the predictions short.
-        booster.best_iteration = 0
-        every = [w.sum() > 0.0 for _, w in watch]
-        curves = np.zeros((len(watcher.curves), len(watch)))
-        if told:
-            curves[:, every] = np.array(watcher.curves)
-        return Grown(booster, curves, np.array([w.sum() for _, w in watch]), self.patience)
+            for one, scores in zip(valid, begun[1:], strict=True):
+                if one is not None:
+                    one.set_init_score(scores)
+        sizes = np.array([float(w.sum()) for _, w in watch])
+        named = self.parameters(rng, data.y[used], classes)
+        trees = self.trees if trees is None else trees
+        return boosted(named, train, valid, sizes, trees, self.patience)
 
     def rounds(self, data: Data, rng: np.random.Generator, watch: Sequence[Data] = ()) -> Rounds:
         """Return a booster without trees, to which rounds along any gradient can be added.
 
-        It keeps the scores of its training rows, and of those that watch.
+        It keeps the scores of its training rows, and of the validation sets `watch`.
         """
         gbm = lightgbm()
-        rate = self._rate(data.y, 0)
-        named = {**self._parameters(rng, 0, len(data), rate), "objective": "none"}
+        named = {**self.parameters(rng, data.y, 0), "objective": "none"}
         train = self._dataset(gbm, data, np.ones(len(data)), 0)
+        # Columns that leaves of 20 rows could not split are left out, whatever `least_rows`: along
+        # a gradient that may be any, trees of a few dozen rows would follow single ones.
+        train.params["feature_pre_filter"] = True
         booster = gbm.Booster(named, train)
         for k, some in enumerate(watch):
-            booster.add_valid(self._dataset(gbm, some, np.ones(len(some)), 0, train), f"watch {k}")
+            booster.add_valid(self._dataset(gbm, some, np.ones(len(some)), 0, train), str(k))
         return Rounds(booster, any(train.feature_num_bin(k) for k in range(train.num_feature())))
 
     def stiffer(self) -> Boosted:
         """Return the family with smaller trees, for few or noisy rows."""
         settings = self.get_params(deep=False)
-        settings["leaves"] = max(self.leaves // 4, 2)
+        settings["leaves"] = max(self.leaves // 2, 2)
         return Boosted(**settings)
 
     def with_loss(self, loss: Loss) -> Boosted:
@@ -187,6 +220,51 @@ class Boosted(BaseEstimator):  # type: ignore[misc]
         settings["settings"] = {**(self.settings or {}), **goal}
         return Boosted(**settings)
 
+    def binning(self, n: int) -> dict[str, Any]:
+        """Return what settles the bins of n rows, in LightGBM's words.
+
+        Examples
+        --------
+        >>> Boosted(categorical=(1,)).binning(20)["min_data_in_bin"]
+        2
+        """
+        named = [] if isinstance(self.categorical, str) else list(self.categorical)
+        chosen = {k: v for k, v in (self.settings or {}).items() if k in BINNING}
+        return {
+            "max_bin": BINS,
+            "min_data_in_bin": min(3, max(n // 10, 1)),
+            "feature_pre_filter": False,
+            "categorical_feature": named,
+            **chosen,
+        }
+
+    def parameters(self, rng: np.random.Generator, y: Floats64, classes: int) -> dict[str, Any]:
+        """Return what settles the training on rows with these targets, in LightGBM's words.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> y = np.repeat([-1.0, 1.0], 15)
+        >>> Boosted().parameters(np.random.default_rng(0), y, 2)["min_data_in_leaf"]
+        3
+        """
+        goal = {0: "regression", 2: "binary"}.get(classes, "multiclass")
+        named = {
+            "objective": goal,
+            "learning_rate": self._rate(y, classes),
+            "num_leaves": self.leaves,
+            "lambda_l2": self.l2,
+            "feature_fraction_bynode": self.columns,
+            "min_data_in_leaf": self._least_rows(len(y)),
+            "num_threads": 1,
+            "seed": int(rng.integers(2**31)),
+            "deterministic": True,
+            "force_row_wise": True,
+            "verbosity": -1,
+        }
+        many = {"num_class": classes} if goal == "multiclass" else {}
+        return {**named, **many, **(self.settings or {})}
+
     def _rate(self, y: Floats64, classes: int) -> float:
         if not isinstance(self.learning_rate, str):
             return self.learning_rate
@@ -198,37 +276,21 @@ class Boosted(BaseEstimator):  # type: ignore[misc]
             return self.least_rows
         return min(MOST, max(LEAST, n // LEAF))
 
-    def _parameters(
-        self, rng: np.random.Generator, classes: int, n: int, rate: float
-    ) -> dict[str, Any]:
-        goal = {0: "regression", 2: "binary"}.get(classes, "multiclass")
-        named = {
-            "objective": goal,
-            "learning_rate": rate,
-            "num_leaves": self.leaves,
-            "min_data_in_leaf": self._least_rows(n),
-            "min_data_in_bin": min(3, max(n // 10, 1)),
-            "feature_pre_filter": False,
-            "num_threads": 1,
-            "seed": int(rng.integers(2**31)),
-            "deterministic": True,
-            "force_row_wise": True,
-            "verbosity": -1,
-        }
-        many = {"num_class": classes} if goal == "multiclass" else {}
-        return {**named, **many, **(self.settings or {})}
-
     def _dataset(
-        self, gbm: Any, data: Data, rows: Floats64, classes: int, reference: Any = None
+        self, gbm: Any, data: Data, rows: Floats64 | None, classes: int, reference: Any = None
     ) -> Any:
         label = (data.y > 0.0).astype(np.float64) if classes == 2 else data.y
-        named = [] if isinstance(self.categorical, str) else list(self.categorical)
-        # Weights of mean one: a leaf's least weight is in units of rows.
-        weights = rows * (len(rows) / rows.sum())
-        table = plain_matrix(data.X)
-        quiet = {"verbosity": -1}
+        binning = self.binning(len(data))
+        named = binning.pop("categorical_feature")
+        quiet = {"num_threads": 1, "verbosity": -1}
+        own = {**binning, **(self.settings or {}), **quiet}
         return gbm.Dataset(
-            table, label, reference, weights, params=quiet, categorical_feature=named
+            plain_matrix(data.X),
+            label,
+            reference,
+            None if rows is None else of_mean_one(rows),
+            params=own if reference is None else dict(reference.params),
+            categorical_feature=named,
         )
 
 

@@ -21,10 +21,10 @@ class LinearScorer:
 
     Parameters
     ----------
-    weights : array of shape (d,)
-    offset : float
+    weights : array of shape (d,) or (C, d)
+    offset : float or array of shape (C,)
     plain : Plain, optional
-        Fills gaps and spreads categories out first.
+        Fills gaps, spreads categories out and clips outliers first.
 
     Examples
     --------
@@ -34,13 +34,13 @@ class LinearScorer:
     """
 
     weights: Floats64
-    offset: float
+    offset: float | Floats64
     plain: Plain | None = None
 
     def scores(self, X: Matrix) -> Floats64:
         """Return the scores."""
         table = X if self.plain is None else self.plain.table(X)
-        return np.asarray(table @ self.weights + self.offset, dtype=np.float64)
+        return np.asarray(table @ self.weights.T + self.offset, dtype=np.float64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,7 +106,7 @@ class Ensemble:
         return np.asarray(total + self.offset, dtype=np.float64)
 
 
-def single_linear(scorer: Scorer) -> tuple[Floats64, float] | None:
+def single_linear(scorer: Scorer) -> tuple[Floats64, float | Floats64] | None:
     """Return weights and offset where an ensemble is one linear model of the rows as they are.
 
     Examples
@@ -121,4 +121,5 @@ def single_linear(scorer: Scorer) -> tuple[Floats64, float] | None:
     only, weight = scorer.members[0], scorer.weights[0]
     if not isinstance(only, LinearScorer) or not (only.plain is None or only.plain.idle):
         return None
-    return weight * only.weights, float(weight * only.offset + scorer.offset)
+    offset = weight * only.offset + scorer.offset
+    return weight * only.weights, float(offset) if np.ndim(offset) == 0 else offset

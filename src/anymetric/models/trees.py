@@ -21,10 +21,10 @@ class Patience:
 
     Examples
     --------
-    >>> told = Patience(2)
-    >>> [told.see(loss) for loss in (0.5, 0.4, 0.6, 0.7, 0.1)]
+    >>> patience = Patience(2)
+    >>> [patience.see(loss) for loss in (0.5, 0.4, 0.6, 0.7, 0.1)]
     [True, True, True, False, False]
-    >>> told.best
+    >>> patience.best
     2
     """
 
@@ -48,17 +48,26 @@ class Patience:
 
 
 @dataclass(eq=False)
-class Watcher:
-    """Notes the losses of the rows that watch, and ends the training when they rise.
+class EarlyStopping:
+    """Records the losses of validation sets, and says when training ends.
 
-    It goes on until all together have lost patience, and all without each one too: nobody's own
+    It goes on until all together have lost patience, and all without each one too: no set's own
     losses end what the others would have seen.
+
+    Attributes
+    ----------
+    sizes : array of shape (sets,)
+        How much the rows of each weigh.
+    limit : int
+    curves : list of lists
+        The losses of the sets, tree by tree.
 
     Examples
     --------
     >>> import numpy as np
-    >>> len(Watcher(np.array([30.0, 10.0]), limit=5).following)
-    3
+    >>> stopping = EarlyStopping(np.array([30.0, 10.0]), limit=1)
+    >>> [stopping.record(losses) for losses in ([0.5, 0.5], [0.4, 0.6], [0.6, 0.7])]
+    [True, True, False]
     """
 
     sizes: Floats64
@@ -68,20 +77,19 @@ class Watcher:
     def __post_init__(self) -> None:
         every = np.ones(len(self.sizes), dtype=bool)
         panels = [every, *~np.eye(len(every), dtype=bool)] if len(every) > 1 else [every]
-        self.following = [(panel * self.sizes, Patience(self.limit)) for panel in panels]
+        self.panels = np.array(panels) * self.sizes  # (panels, sets)
+        self.patience = [Patience(self.limit) for _ in panels]
 
-    def __call__(self, env: Any) -> None:
-        """Note one tree."""
-        self.curves.append([loss for _, _, loss, _ in env.evaluation_result_list])
-        losses = np.array(self.curves[-1])
-        going = [patience.see(float(losses @ sizes)) for sizes, patience in self.following]
-        if not any(going):
-            best = self.following[0][1].best
-            raise lightgbm().callback.EarlyStopException(best - 1, env.evaluation_result_list)
+    def record(self, losses: list[float]) -> bool:
+        """Record the losses after one more tree; return whether to go on."""
+        self.curves.append(losses)
+        sums = (self.panels @ losses).tolist()
+        going = [patience.see(loss) for patience, loss in zip(self.patience, sums, strict=True)]
+        return any(going)
 
 
 def best_tree(curves: Floats64, sizes: Floats64, limit: int) -> int:
-    """Return the number of trees with the least loss, until the rows that watch lose patience.
+    """Return the number of trees with the least loss, until the validation sets lose patience.
 
     Examples
     --------
@@ -98,13 +106,13 @@ def best_tree(curves: Floats64, sizes: Floats64, limit: int) -> int:
 
 @dataclass(frozen=True, eq=False)
 class Grown:
-    """A booster with the losses, tree by tree, of rows that watched.
+    """A booster with the losses of its validation sets, tree by tree.
 
     Attributes
     ----------
     booster : lightgbm.Booster
-    curves : array of shape (trees, watchers)
-    sizes : array of shape (watchers,)
+    curves : array of shape (trees, sets)
+    sizes : array of shape (sets,)
         How much the rows of each weigh.
     patience : int
     """
@@ -116,12 +124,12 @@ class Grown:
 
     @property
     def best(self) -> int:
-        """The number of trees that is best on all rows that watched."""
+        """The number of trees that is best on all validation sets."""
         return best_tree(self.curves, self.sizes, self.patience)
 
-    def best_without(self, watcher: int) -> int:
-        """Return the number of trees that is best for all watchers but one: as if it were not."""
-        others = np.arange(len(self.sizes)) != watcher
+    def best_without(self, one: int) -> int:
+        """Return the number of trees that is best on all validation sets but one."""
+        others = np.arange(len(self.sizes)) != one
         return best_tree(self.curves[:, others], self.sizes[others], self.patience)
 
     def scores(self, X: Matrix, trees: int) -> Floats64:
@@ -140,7 +148,7 @@ class Rounds:
     Attributes
     ----------
     booster : lightgbm.Booster
-        It knows its training rows and, as validation sets, those that watch.
+        It knows its training rows and its validation sets.
     splits : bool
         Whether any feature can be split at all.
     count : int
@@ -173,13 +181,13 @@ class Rounds:
             return False
         size = np.abs(gradient)
         mean = max(float(size.mean()), np.finfo(float).tiny)
-        told = gradient / mean, size / mean + 1e-3
-        still = self.booster.update(fobj=lambda scores, data: told)
-        self.count += not still
-        return not still
+        derivatives = gradient / mean, size / mean + 1e-3
+        empty = self.booster.update(fobj=lambda scores, data: derivatives)
+        self.count += not empty
+        return not empty
 
     def reached(self) -> list[Floats64]:
-        """Return the scores of the training rows, then of each that watches.
+        """Return the scores of the training rows, then of each validation set.
 
         The booster keeps them itself: reading them costs less than predicting.
         """
@@ -187,7 +195,7 @@ class Rounds:
 
         def note(scores: Floats64, data: Any) -> tuple[str, float, bool]:
             found.append(np.array(scores, dtype=np.float64))
-            return "noted", 0.0, False
+            return "scores", 0.0, False
 
         self.booster.eval_train(note)
         self.booster.eval_valid(note)

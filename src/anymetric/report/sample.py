@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 
-from anymetric.auto.jury import Drawn, bind_replicate, replicate_weights
+from anymetric.auto.judges.bootstrap import Resample, bind_resample, bootstrap_weights
 from anymetric.blocks import Queries
 from anymetric.data import Data
 from anymetric.estimators._columns import side_columns
@@ -170,18 +170,18 @@ class Sample:
         values = np.array(kept).reshape(-1, len(self.scores))
         return values if len(values) >= min(FEWEST, count) else values[:0]
 
-    def _drawn(self, count: int, rng: np.random.Generator) -> Iterator[Drawn | None]:
+    def _drawn(self, count: int, rng: np.random.Generator) -> Iterator[Resample | None]:
         """Yield the metric on replicates of the rows, or of their queries."""
         data, queries = self._numbered(), self.queries
-        for weights in replicate_weights(len(queries or data), count, rng).T:
+        for weights in bootstrap_weights(len(queries or data), count, rng).T:
             if queries is not None and self.called:
                 yield self._redrawn(queries, weights)
                 continue
             each = weights if queries is None else weights[queries.member]
             each = each / each.mean()  # a sum over the rows must not grow with them
-            yield bind_replicate(self.metric, data, each, self.labels)
+            yield bind_resample(self.metric, data, each, self.labels)
 
-    def _redrawn(self, queries: Queries, weights: Floats) -> Drawn | None:
+    def _redrawn(self, queries: Queries, weights: Floats) -> Resample | None:
         """Draw whole queries in proportion to the weights, each under a name of its own."""
         edges = np.cumsum(weights) / weights.sum()
         places = np.searchsorted(edges, (np.arange(len(queries)) + 0.5) / len(queries))
@@ -235,7 +235,7 @@ def by_query(bound: BoundQueries, scores: Floats, count: int, rng: np.random.Gen
     """
     if np.count_nonzero(bound.weights) < 2:
         return np.empty((0, scores.shape[1]))
-    shares = bound.weights[:, np.newaxis] * replicate_weights(len(bound.queries), count, rng)
+    shares = bound.weights[:, np.newaxis] * bootstrap_weights(len(bound.queries), count, rng)
     return np.asarray((shares / shares.sum(axis=0)).T @ bound.per_query(scores))
 
 

@@ -36,7 +36,7 @@ def fit(
     task: o.Task = o.Kind.AUTO,
     greater: o.Greater = None,
     method: o.Training = o.Method.AUTO,
-    model: o.Families = o.Family.LINEAR,
+    model: o.Families = o.Family.AUTO,
     group_thresholds: o.GroupThresholds = False,
     budget: o.Budget = None,
     holdout: Annotated[
@@ -112,7 +112,7 @@ def compare(
     task: o.Task = o.Kind.AUTO,
     greater: o.Greater = None,
     method: o.Training = o.Method.AUTO,
-    model: o.Families = o.Family.LINEAR,
+    model: o.Families = o.Family.AUTO,
     group_thresholds: o.GroupThresholds = False,
     budget: o.Budget = None,
     folds: Annotated[

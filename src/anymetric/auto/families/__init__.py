@@ -1,0 +1,1 @@
+"""Families: what trains proposals and scores the validation rows out of fold."""

@@ -1,0 +1,84 @@
+"""Features: rows as linear models read them: no gaps, no categories, no values beyond all others."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from anymetric.auto.sample import Sample
+from anymetric.data import Data, Matrix, stacked
+from anymetric.engines.tables import lighter
+from anymetric.models import Linear, LinearScorer
+from anymetric.models.tables import Plain
+
+Floats64 = NDArray[np.float64]
+# A sparse table with a larger share of entries than this is slow to square.
+HEAVY = 0.18
+
+
+@dataclass(frozen=True, eq=False)
+class Features:
+    """How the features of a linear model are made, and the scale that its ridge sees.
+
+    Attributes
+    ----------
+    model : Linear
+        Standardised, if asked.
+    reader : Plain or None
+        Fills gaps, spreads categories out, clips outliers; None where there is nothing to do.
+    """
+
+    model: Linear
+    reader: Plain | None = None
+
+    @classmethod
+    def of(
+        cls,
+        sample: Sample,
+        *,
+        categorical: tuple[int, ...] = (),
+        standardize: bool = True,
+        intercept: bool = True,
+    ) -> Features:
+        """Learn them from the rows of both samples; scales from those that train first."""
+        X = sample.stock.X if sample.single else stacked(sample.train.X, sample.valid.X)
+        reader = Plain.of(X, categorical)
+        reader = None if reader is None or reader.idle else reader
+        stock = sample.stock
+        table = stock.X if reader is None else reader.table(stock.X)
+        model = Linear(intercept)
+        if standardize:
+            model = Linear.standardised(table, stock.weights, intercept=intercept)
+        return cls(model, reader)
+
+    def read(self, sample: Sample) -> Sample:
+        """Return the rows with these features, in the form in which products are fastest."""
+        train, valid = (self._table(data) for data in (sample.train, sample.valid))
+        if sparse.issparse(train) != sparse.issparse(valid) or heavy(train) or heavy(valid):
+            train, valid = sample.train.X, sample.valid.X
+            if self.reader is not None:
+                train, valid = (self.reader.table(X) for X in (train, valid))
+        return sample.with_features(train, valid)
+
+    def scorer(self, theta: Floats64) -> LinearScorer:
+        """Return a model of the features as they were given; theta may be ``(C, p)``."""
+        weights, offset = self.model.raw(theta)
+        return LinearScorer(weights, offset if theta.ndim > 1 else float(offset), self.reader)
+
+    def _table(self, data: Data) -> Matrix:
+        X = data.X if self.reader is None else self.reader.table(data.X)
+        return lighter(X) if len(data) else X
+
+
+def heavy(X: Matrix) -> bool:
+    """Return whether a sparse table has so many entries that its Hessian is slow.
+
+    Examples
+    --------
+    >>> heavy(sparse.csr_array(np.eye(3))), heavy(sparse.csr_array(np.eye(10)))
+    (True, False)
+    """
+    return bool(sparse.issparse(X) and X.nnz > HEAVY * X.shape[0] * X.shape[1])

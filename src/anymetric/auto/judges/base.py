@@ -1,0 +1,147 @@
+"""Judges: from scores of the validation rows to costs, on the rows and on resamples of them."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anymetric.auto.records import Assessment
+
+Floats64 = NDArray[np.float64]
+Ints = NDArray[np.intp]
+Bools = NDArray[np.bool_]
+# Shares of the rows that are flagged in a sweep which must ask for every threshold.
+SHARES = tuple(np.linspace(0.0, 1.0, 14)[1:-1])
+
+
+class Judge(ABC):
+    """Turns scores ``(n, C)`` of the validation rows into costs.
+
+    A judge of your own needs `evaluate`; the rest follows. `sweep` and `take` make decision rules
+    faster where the judge knows a shorter way.
+
+    Attributes
+    ----------
+    price : int
+        Metric calls of one evaluation.
+
+    Examples
+    --------
+    >>> class Distance(Judge):
+    ...     def evaluate(self, scores):
+    ...         return np.array([abs(scores.mean() - 1.0)])
+    >>> shifts, costs = Distance().sweep(np.array([[0.0], [4.0]]))
+    >>> costs.shape[1]
+    1
+    """
+
+    price: int = 1
+
+    @abstractmethod
+    def evaluate(self, scores: Floats64) -> Floats64:
+        """Return the cost ``(1 + B,)`` on the rows, then on each resample.
+
+        A row is decided for where its score is above zero or, with many classes, the highest.
+        """
+
+    @property
+    def left(self) -> float:
+        """How many more metric calls there are."""
+        return np.inf
+
+    @property
+    def thrifty(self) -> bool:
+        """Whether calls are few: candidates are compared without resamples until the end."""
+        return False
+
+    @property
+    def spent(self) -> bool:
+        """Whether no more candidates can be compared."""
+        return self.left < self.price
+
+    def sweep(
+        self, scores: Floats64, output: int = 0, moving: Bools | None = None
+    ) -> tuple[Floats64, Floats64]:
+        """Return shifts ``(t,)`` of one output and their costs ``(t, 1 + B)``, or ``(t, 1)``.
+
+        Parameters
+        ----------
+        scores : array of shape (n, C)
+        output : int
+        moving : boolean array of shape (n,), optional
+            Only these rows are shifted.
+        """
+        rows = np.ones(len(scores), dtype=bool) if moving is None else moving
+        shifts = shifts_flagging(margins(scores, output)[rows], SHARES)
+        column = np.eye(scores.shape[1])[output] * rows[:, np.newaxis]
+        return shifts, np.stack([self.evaluate(scores + shift * column) for shift in shifts])
+
+    def take(self, rows: Ints) -> Judge | None:
+        """Return a judge of some rows only, without resamples; None if there is none."""
+        return None
+
+    def starts(self, outputs: int) -> list[Floats64]:
+        """Return class offsets to begin a search from, the zeros first."""
+        return [np.zeros(outputs)]
+
+    def finalists(
+        self, found: Sequence[Assessment], again: Callable[[int, Judge], Assessment]
+    ) -> list[Assessment | None]:
+        """Return assessments that are ready for selection; None for what is out of the running.
+
+        Parameters
+        ----------
+        found : sequence of Assessment
+            As they were when each candidate was trained.
+        again : callable
+            Assesses a candidate, by its place, with another judge.
+        """
+        return list(found)
+
+    def confirmed(self, scores: Floats64) -> bool:
+        """Return whether the cost of an answer is as the judge said; it may ask the metric."""
+        return True
+
+    def varies(self, scores: Floats64) -> bool:
+        """Return whether some threshold of the scores changes the cost."""
+        return bool(np.ptp(self.sweep(scores)[1][:, 0]) > 0.0)
+
+    def summary(self) -> dict[str, Any]:
+        """Return what is worth a note in the run's summary."""
+        return {}
+
+
+def margins(scores: Floats64, output: int) -> Floats64:
+    """Return by how much an output's score is above what it must pass.
+
+    Examples
+    --------
+    >>> margins(np.array([[1.0, 3.0, 2.0]]), 0).tolist(), margins(np.array([[4.0]]), 0).tolist()
+    ([-2.0], [4.0])
+    """
+    if scores.shape[1] == 1:
+        return scores[:, 0]
+    rest = np.delete(scores, output, axis=1).max(axis=1)
+    return np.asarray(scores[:, output] - rest)
+
+
+def shifts_flagging(
+    margin: Floats64, shares: Sequence[float] | Floats64, also: float | None = None
+) -> Floats64:
+    """Return shifts under which these shares of the rows are above zero, none of them nobody.
+
+    Examples
+    --------
+    >>> shifts_flagging(np.array([1.0, 2.0, 3.0, 4.0]), [0.25, 0.5]).tolist()
+    [-3.5, -2.5]
+    """
+    ranked = np.sort(margin)[::-1]
+    counts = np.clip(np.rint(np.asarray(shares) * len(ranked)), 1, max(len(ranked) - 1, 1))
+    places = np.unique(counts.astype(np.intp))
+    below = ranked[np.minimum(places, len(ranked) - 1)]
+    shifts = -0.5 * (ranked[places - 1] + below)
+    return np.unique(shifts if also is None else np.append(shifts, also))

@@ -1,0 +1,1 @@
+"""Proposals: what is trained, in order of promise."""

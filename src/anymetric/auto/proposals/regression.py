@@ -1,0 +1,149 @@
+"""Proposals for numbers: losses on training rows, on validation rows, and on both."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from anymetric.auto.records import LINEAR, Predictions, Proposal, Weighting
+from anymetric.auto.sample import Sample, inverse_sizes
+from anymetric.data import TARGET, drawn_in
+from anymetric.losses import Huber, Loss, Lp, Squared, Tilted
+from anymetric.models import Linear
+
+Floats64 = NDArray[np.float64]
+# With fewer rows than so many a column the ridge is sought among these, unless that is too much
+# work.
+TALL, COSTLY = 10, 1e10
+RIDGES = (1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0, 3000.0, 10000.0)
+# Robust standard deviations from a fit to which targets are drawn in to ask for the ridge.
+NEAR = 1.5
+# The strength by which trees are asked to be smaller, and losses that they are asked for.
+SMALLER, OF_TREES = 100.0, (Huber(0.2), Lp(1.1))
+
+
+def regression_proposals(
+    sample: Sample, model: Linear, table: Predictions, use_validation: bool
+) -> Iterator[Proposal]:
+    """Yield least squares first, then losses from blunt to sharp (Example 2 of the paper).
+
+    Where predictions should lie to one side of the targets, losses that lean there follow.
+    """
+    ridge = ridge_of(sample, model)
+    losses: list[Loss] = [Squared(), Huber(0.03), Huber(0.2), Lp(1.5), Lp(3.0), Lp(4.0)]
+    for loss in losses:
+        yield from with_loss(sample, loss, ridge, (0.5, 0.9) if use_validation else ())
+    inverse = inverse_sizes(sample.stock.side.get(TARGET, sample.stock.y), sample.stock.weights)
+    if np.ptp(inverse) > 0.0:
+        yield Proposal(Weighting(sample.source, relative=True), ridge, Huber(0.03))
+    best = table.assessments[table.best]
+    if np.any(best.offsets):
+        below = np.average(sample.valid.y < best.scores[:, 0], weights=sample.valid.weights)
+        for level in (float(below), 0.5 * (float(below) + 0.5)):
+            loss = Tilted(min(max(level, 0.01), 0.99), 0.2)
+            yield from with_loss(sample, loss, ridge, (0.5,) if use_validation else ())
+
+
+def regression_trees(
+    sample: Sample, table: Predictions, use_validation: bool, family: str
+) -> Iterator[Proposal]:
+    """Yield squared errors, smaller trees, robust losses; on both samples where there are two."""
+    first = Weighting(sample.source)
+    yield Proposal(first, family=family)
+    yield Proposal(first, SMALLER, family=family)
+    for loss in OF_TREES:
+        yield Proposal(first, loss=loss, family=family)
+    if not sample.single and use_validation:
+        for share in sorted({sample.natural, 0.5, 0.85}):
+            yield Proposal(Weighting("both", share), family=family)
+        yield Proposal(Weighting("valid"), SMALLER, family=family)
+
+
+def few_numbers(sample: Sample, model: Linear) -> Iterator[Proposal]:
+    """Yield the two plainest: all that a handful of rows can choose between."""
+    for loss in (None, Huber(0.5)):
+        yield Proposal(Weighting("train"), ridge_of(sample, model), loss)
+
+
+def with_loss(
+    sample: Sample, loss: Loss, ridge: float, shares: Sequence[float]
+) -> Iterator[Proposal]:
+    """Yield a loss on the rows that train, then mixed with validation rows."""
+    yield Proposal(Weighting(sample.source), ridge, loss, LINEAR)
+    if not sample.single:
+        for share in shares:
+            yield Proposal(Weighting("both", share), ridge, loss, LINEAR)
+
+
+def ridge_of(sample: Sample, model: Linear) -> float:
+    """Return the ridge of regressions: one, or where rows are few the best of several."""
+    data = sample.stock
+    n, d = data.X.shape
+    if n >= TALL * d or n * d * min(n, d) > COSTLY:
+        return 1.0
+    X = data.X.toarray() if sparse.issparse(data.X) else np.asarray(data.X, dtype=np.float64)
+    X = X if model.shift is None else X - model.shift
+    X = X if model.scale is None else X / model.scale
+    return Spectrum.of(X, data.weights / data.weights.mean(), model.intercept).ridge(data.y)
+
+
+@dataclass(frozen=True, eq=False)
+class Spectrum:
+    """A singular value decomposition, so that least squares with any ridge are cheap.
+
+    Examples
+    --------
+    >>> X = np.random.default_rng(0).normal(size=(20, 5))
+    >>> Spectrum.of(X, np.ones(20), True).ridge(X @ np.ones(5))
+    1.0
+    """
+
+    left: Floats64  # (n, r)
+    sizes: Floats64  # (r,)
+    weights: Floats64
+    intercept: bool
+
+    @classmethod
+    def of(cls, X: Floats64, weights: Floats64, intercept: bool) -> Spectrum:
+        """Decompose a table of weighted rows."""
+        if intercept:
+            X = X - np.average(X, axis=0, weights=weights)
+        left, sizes, _ = np.linalg.svd(np.sqrt(weights)[:, np.newaxis] * X, full_matrices=False)
+        return cls(left, sizes, weights, intercept)
+
+    def ridge(self, y: Floats64) -> float:
+        """Return the ridge that is best for targets, those far from the fit drawn in.
+
+        Targets far beyond the others ask for far too much ridge. Drawn in to a fit that they have
+        flattened they still do: so it goes on as long as the ridge falls.
+        """
+        best, fit = self.best(drawn_in(y, np.zeros(len(y)), self.weights))
+        for _ in RIDGES:
+            lower, fit = self.best(drawn_in(y, fit, self.weights, NEAR))
+            if lower >= best:
+                break
+            best = lower
+        return best
+
+    def best(self, y: Floats64) -> tuple[float, Floats64]:
+        """Return the ridge of the lowest generalised cross-validation error, and its fit."""
+        middle = float(np.average(y, weights=self.weights)) if self.intercept else 0.0
+        root, n = np.sqrt(self.weights), float(self.weights.sum())
+        along = self.left.T @ (root * (y - middle))
+        beyond = max(float(self.weights @ (y - middle) ** 2 - along @ along), 0.0)
+
+        def error(ridge: float) -> float:
+            kept = self.kept(ridge)
+            free = max(n - float(kept.sum()) - self.intercept, np.finfo(float).tiny)
+            return (beyond + float(np.sum(((1.0 - kept) * along) ** 2))) / free**2
+
+        ridge = min(RIDGES, key=error)
+        return ridge, middle + self.left @ (self.kept(ridge) * along) / root
+
+    def kept(self, ridge: float) -> Floats64:
+        """Return how much of each direction a ridge leaves: half of the square is penalised."""
+        return np.asarray(self.sizes**2 / (self.sizes**2 + 0.5 * ridge))

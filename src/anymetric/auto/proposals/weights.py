@@ -1,0 +1,250 @@
+"""Proposals of row weights: for two classes, many classes and labels, for lines and for trees."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anymetric.auto.constants import MIXED, RIDGES
+from anymetric.auto.records import LINEAR, Predictions, Proposal, Weighting
+from anymetric.auto.sample import Sample, effective
+from anymetric.losses import as_loss
+from anymetric.problem import Problem
+from anymetric.surrogates import Sliced
+
+Floats64 = NDArray[np.float64]
+# Below this share of effective rows the density ratio says that the samples differ.
+ALIKE = 0.97
+# Factors of a class in a group, for metrics that read groups.
+FACTORS = (1 / 3, 3.0)
+# A class with fewer rows is not cut in halves.
+HALVED = 50
+# The strength by which trees are asked to be smaller; shares of validation rows in their mixtures.
+SMALLER, OF_TREES = 100.0, (0.5, 0.85)
+
+
+def linear_proposals(
+    sample: Sample, problem: Problem, table: Predictions, use_validation: bool
+) -> Iterator[Proposal]:
+    """Yield plain and balanced losses with rising ridges, mixtures, sources, amounts, halves.
+
+    How much ridge is right, the costs so far say: a higher one is tried where the last paid, and
+    what follows gets the best.
+
+    Parameters
+    ----------
+    sample : Sample
+    problem : Problem
+    table : Predictions
+        Every proposal must be its last line when the next is asked for.
+    use_validation : bool
+        Let validation rows train as well, cross-fitted.
+    """
+    balances = balances_of(sample, problem)
+    first = Weighting(sample.source)
+    bases = [first, *like_validation(sample)] if not sample.single else [first]
+    main = bases[-1] if len(bases) > 1 else first
+    ridge = yield from ridge_path(with_balances(main, balances), table)
+    for base in bases[:-1]:
+        for strength in (RIDGES[1], ridge) if ridge != RIDGES[1] else (ridge,):
+            yield from (Proposal(one, strength) for one in with_balances(base, balances))
+    if not sample.single and use_validation:
+        alone = Weighting("valid")
+        for strength in sorted({*RIDGES[1:3], ridge}):
+            yield from (Proposal(one, strength) for one in with_balances(alone, balances))
+        yield from mixtures(sample, bases, balances, max(ridge / 10.0, RIDGES[1]))
+    yield from further(sample, problem, ridge)
+
+
+def ridge_path(
+    weightings: Sequence[Weighting], table: Predictions
+) -> Generator[Proposal, None, float]:
+    """Yield weightings with rising ridges, until one is no better than the last; return the best."""
+    best, least = RIDGES[0], np.inf
+    for strength in RIDGES:
+        costs = []
+        for weighting in weightings:
+            yield Proposal(weighting, strength)
+            costs.append(table.assessments[-1].mean)
+        if min(costs) < least:
+            best, least = strength, min(costs)
+        elif strength > RIDGES[1]:
+            break
+    return best
+
+
+def further(sample: Sample, problem: Problem, ridge: float) -> Iterator[Proposal]:
+    """Yield what columns beside X suggest: sources, amounts, groups; and halves of a class."""
+    found = [*by_source(sample, problem), *by_amount(sample, problem), *by_group(sample, problem)]
+    yield from (Proposal(one, ridge) for one in found)
+    if sample.task.exclusive:
+        for balance in (0.0, 0.5, 1.0):
+            weighting = Weighting(sample.source, balance=balance)
+            yield Proposal(weighting, ridge, as_loss("logistic"), note="one against the rest")
+    if not sample.task.many:
+        yield from (Proposal(one, RIDGES[1]) for one in halves(sample))
+
+
+def tree_proposals(
+    sample: Sample, problem: Problem, table: Predictions, use_validation: bool, family: str
+) -> Iterator[Proposal]:
+    """Yield the shorter list for families whose every fit takes long.
+
+    Mixtures follow the best candidate of the training rows alone.
+    """
+    first = Weighting(sample.source)
+    bases = [first] if sample.single else [first, *like_validation(sample)[:1]]
+    for base in bases:
+        yield Proposal(base, family=family)
+        yield Proposal(with_balance(base, 1.0), family=family)
+        yield Proposal(base, SMALLER, family=family)
+        yield Proposal(with_balance(base, 1.0), SMALLER, family=family)
+    for one in (*by_source(sample, problem), *by_amount(sample, problem)):
+        yield Proposal(one, family=family)
+    if sample.single or not use_validation:
+        return
+    alone = Weighting("valid")
+    yield Proposal(alone, family=family)
+    yield Proposal(alone, SMALLER, family=family)
+    own = [k for k in table.of(family) if table.candidates[k].proposal.weighting.rows == "train"]
+    leader = min(own, key=lambda k: table.assessments[k].mean, default=None)
+    if leader is not None:
+        best = table.candidates[leader].proposal
+        for share in sorted({sample.natural, *OF_TREES}):
+            mixed = Weighting(
+                "both", share, best.weighting.likeness, best.weighting.balance
+            )
+            yield Proposal(mixed, best.strength, family=family)
+
+
+def few_proposals(sample: Sample, family: str = LINEAR) -> Iterator[Proposal]:
+    """Yield the two plainest: all that a handful of rows can choose between."""
+    for balance in (0.0, 1.0):
+        yield Proposal(Weighting("train", balance=balance), family=family)
+
+
+def balances_of(sample: Sample, problem: Problem) -> tuple[float, ...]:
+    """Return how far classes are evened out.
+
+    For an order of the rows no threshold makes up for what balance distorts.
+    """
+    if sample.task.many:
+        return (0.0, 0.5, 1.0)
+    return (0.0, 1.0) if problem.metric.decides else (0.0, 0.5)
+
+
+def with_balance(weighting: Weighting, balance: float) -> Weighting:
+    """Return the weighting with classes evened out so far."""
+    return replace(weighting, balance=balance)
+
+
+def with_balances(weighting: Weighting, balances: Sequence[float]) -> list[Weighting]:
+    """Return the weighting with each balance."""
+    return [with_balance(weighting, balance) for balance in balances]
+
+
+def like_validation(sample: Sample) -> list[Weighting]:
+    """Return weightings of training rows by their likeness to validation rows, if these differ.
+
+    Examples
+    --------
+    >>> from anymetric.auto.task import Task
+    >>> from anymetric.data import Data
+    >>> rows = Data(np.zeros((4, 1)), np.ones(4))
+    >>> ratio = np.array([2.0, 0.1, 0.1, 0.1])
+    >>> [w.name for w in like_validation(Sample(Task((0, 1)), rows, rows, np.arange(4), ratio))]
+    ['train like valid']
+    """
+    ratio = sample.likeness
+    if ratio is None or effective(ratio) > ALIKE * len(ratio):
+        return []
+    return [Weighting(likeness=1.0)]
+
+
+def mixtures(
+    sample: Sample, bases: Sequence[Weighting], balances: Sequence[float], strength: float
+) -> Iterator[Proposal]:
+    """Yield training and validation rows together, in several shares."""
+    for base in bases:
+        for share in sorted({sample.natural, *MIXED}):
+            for balance in balances:
+                yield Proposal(Weighting("both", share, base.likeness, balance), strength)
+
+
+def by_source(sample: Sample, problem: Problem) -> Iterator[Weighting]:
+    """Yield the rows of each source alone and, of more than two, all others; so by named slices."""
+    data = sample.stock
+    own = [one for one in problem.profiler.surrogates if isinstance(one, Sliced)]
+    columns = dict.fromkeys(["source", *(column for one in own for column in one.needs)])
+    for column in columns:
+        if column == "groups" or column not in data.side:
+            continue
+        values = np.unique(data.side[column])
+        for value in values:
+            for chosen in (True, False) if len(values) > 2 else (True,):
+                rows = (data.side[column] == value) == chosen
+                if len(np.unique(data.y[rows])) > 1:
+                    for balance in (0.0, 1.0):
+                        where = (column, value, chosen)
+                        yield Weighting(sample.source, balance=balance, only=where)
+
+
+def by_amount(sample: Sample, problem: Problem) -> Iterator[Weighting]:
+    """Yield rows weighted by a column of amounts that the metric reads, in one class or in both.
+
+    A metric of money counts a row by what is at stake in it.
+    """
+    data = sample.stock
+    if sample.task.many:
+        return
+    for name in problem.metric.needs:
+        column = data.side.get(name)
+        if column is None or column.dtype.kind not in "fiu" or not amounts(column):
+            continue
+        for sign in (1, -1, 0):
+            rows = np.ones(len(data), bool) if sign == 0 else data.y == sign
+            if np.any(column[rows] > 0):
+                for balance in (0.0, 1.0):
+                    yield Weighting(sample.source, balance=balance, amounts=(name, sign))
+
+
+def by_group(sample: Sample, problem: Problem) -> Iterator[Weighting]:
+    """Yield factors for each class of each group, where the metric reads two or three groups."""
+    data = sample.stock
+    if sample.task.many or "groups" not in problem.metric.needs or "groups" not in data.side:
+        return
+    groups = np.unique(data.side["groups"])
+    if len(groups) > 3:
+        return
+    for group in groups:
+        for y in (-1.0, 1.0):
+            if np.any((data.side["groups"] == group) & (data.y == y)):
+                for factor in FACTORS:
+                    yield Weighting(sample.source, balance=1.0, cells=((y, group, factor),))
+
+
+def halves(sample: Sample) -> Iterator[Weighting]:
+    """Yield each of two clusters of a class against the other class, balanced."""
+    data = sample.stock
+    for sign in (-1.0, 1.0):
+        own = data.y == sign
+        if np.count_nonzero(own) < HALVED:
+            continue
+        for which in (0, 1):
+            if np.count_nonzero(own & (sample.clusters[sign] == which)) >= HALVED // 2:
+                yield Weighting(sample.source, balance=1.0, half=(sign, which))
+
+
+def amounts(column: NDArray[np.generic]) -> bool:
+    """Return whether numbers can be amounts: none negative, and many of them different.
+
+    Examples
+    --------
+    >>> amounts(np.arange(50)), amounts(np.array([0, 1] * 25))
+    (True, False)
+    """
+    values = np.asarray(column, dtype=np.float64)
+    return bool(np.all(values >= 0.0) and len(np.unique(values)) > 10)

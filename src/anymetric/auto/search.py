@@ -1,0 +1,141 @@
+"""Search: proposals are trained and assessed one after another, until something says stop."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anymetric.auto.decisions import DecisionRule
+from anymetric.auto.families.base import Family, nearest
+from anymetric.auto.judges.base import Judge
+from anymetric.auto.records import Assessment, Candidate, Predictions, Proposal
+from anymetric.auto.sample import Sample
+from anymetric.ledger import BudgetSpent, Ledger, Probe
+from anymetric.models import Scorer
+from anymetric.problem import Problem
+from anymetric.solution import Status, Turn
+
+Floats64 = NDArray[np.float64]
+Watcher = Callable[[Turn], bool | None]
+
+
+@dataclass(eq=False)
+class Search:
+    """What one run has: rows, families, a judge, a rule, and the table that they fill.
+
+    Attributes
+    ----------
+    ledger : Ledger
+    sample : Sample
+    families : mapping from name to Family
+        In the order in which they are tried.
+    judge : Judge
+    rule : DecisionRule
+    rng : numpy Generator
+    max_seconds : float, optional
+        After so many no further proposal is trained.
+    table : Predictions
+    turns : list of Turn
+        One for every line of the table.
+    """
+
+    ledger: Ledger
+    sample: Sample
+    families: Mapping[str, Family]
+    judge: Judge
+    rule: DecisionRule
+    rng: np.random.Generator
+    max_seconds: float | None = None
+    table: Predictions = field(default_factory=Predictions)
+    turns: list[Turn] = field(default_factory=list)
+    began: float = field(default_factory=time.perf_counter)
+
+    @property
+    def problem(self) -> Problem:
+        """The problem that is solved."""
+        return self.ledger.problem
+
+    def run(self, proposals: Iterator[Proposal], watch: Watcher | None = None) -> Status:
+        """Train and assess proposals until there are no more, or no calls, or no time."""
+        try:
+            for proposal in proposals:
+                if len(self.table) and self.judge.spent:
+                    return Status.BUDGET
+                if len(self.table) and self._late():
+                    return Status.TIME
+                if self.families[proposal.family].takes(proposal):
+                    turn = self.add(proposal)
+                    if watch is not None and watch(turn):
+                        return Status.STOPPED
+        except BudgetSpent:
+            return Status.BUDGET
+        return Status.JUDGED
+
+    def add(self, proposal: Proposal) -> Turn:
+        """Write a line of the table."""
+        began = time.perf_counter()
+        family = self.families[proposal.family]
+        near = nearest(proposal, self.table.candidates)
+        candidate = family.fit(proposal, near, self.rng.spawn(1)[0])
+        assessment = self.rule.assess(candidate.valid, self.judge)
+        here = self.probe(candidate.scorer, assessment, family)
+        seconds = time.perf_counter() - began
+        turn = Turn(
+            len(self.turns), 0, here, here.profile, calls=self.ledger.calls, seconds=seconds
+        )
+        self.table.add(candidate, assessment)
+        self.turns.append(turn)
+        return turn
+
+    def probe(
+        self, scorer: Scorer, found: Assessment, family: Family | None = None
+    ) -> Probe:
+        """Return scores at their decision rule as one evaluation with its profile.
+
+        Where there is but one sample, the profile is that of the out-of-fold scores.
+        """
+        problem = self.problem
+        scores = found.scores
+        if problem.valid is not problem.train:
+            raw = np.asarray(scorer.scores(problem.train.X), dtype=np.float64)
+            scores = found.scale * raw.reshape(len(problem.train), -1) + found.offsets
+        profile = np.asarray(problem.profiler.values(scores.reshape(-1)))
+        return Probe(np.zeros(0), profile, found.cost)
+
+    def finalists(self) -> Predictions:
+        """Return the candidates that may be selected, with costs on resamples."""
+        def again(k: int, judge: Judge) -> Assessment:
+            return self.rule.assess(self.table.candidates[k].valid, judge)
+
+        found = self.judge.finalists(self.table.assessments, again)
+        kept = [k for k, one in enumerate(found) if one is not None and one.resampled.size]
+        parts: tuple[list[Candidate], list[Assessment]] = ([], [])
+        for k in kept:
+            parts[0].append(self.table.candidates[k])
+            one = found[k]
+            assert one is not None
+            parts[1].append(one)
+        return Predictions(*parts)
+
+    @property
+    def flat(self) -> bool:
+        """Whether no candidate, threshold or resample changes the cost.
+
+        Candidates that say the same prove nothing.
+        """
+        found = self.table.assessments
+        costs = np.concatenate([np.append(one.resampled, one.cost) for one in found])
+        first = self.table.candidates[0].valid
+        differ = any(not np.array_equal(first, c.valid) for c in self.table.candidates[1:])
+        # A metric that is as good as it can be costs the rounding of its best value, which is one.
+        unit = max(float(np.abs(costs).max()), 1.0 if costs.min() <= 0.0 else 0.0)
+        same = differ and bool(np.ptp(costs) <= 1e-14 * unit)
+        return same and not self.judge.varies(first)
+
+    def _late(self) -> bool:
+        spent = time.perf_counter() - self.began
+        return self.max_seconds is not None and spent > self.max_seconds

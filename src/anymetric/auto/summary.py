@@ -1,0 +1,176 @@
+"""Summary: a run as a solution, with what its costs say of the candidates and of the answer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anymetric.auto.answer import Answer
+from anymetric.auto.records import Assessment, Predictions
+from anymetric.auto.search import Search
+from anymetric.auto.selection import Average
+from anymetric.auto.weights import LearnedWeights, worth_of
+from anymetric.ledger import Ledger
+from anymetric.metrics import Classes
+from anymetric.models import Ensemble
+from anymetric.solution import Solution, Status, Turn
+
+Floats64 = NDArray[np.float64]
+# Fewer resamples than this tell no error of a gain.
+FEWEST_RESAMPLES = 8
+
+
+def averaged_solution(search: Search, answer: Answer, status: Status) -> Solution:
+    """Return the average as the last turn."""
+    found = answer.found
+    scorer = decided(answer.average.scorer, found, search)
+    rebased = replace(found, offsets=np.zeros_like(found.offsets), scale=1.0)
+    here = search.probe(scorer, rebased)
+    last = Turn(len(search.turns), 0, here, here.profile, calls=search.ledger.calls)
+    return told(search, answer, scorer, last, (*search.turns, last), status)
+
+
+def single_solution(search: Search, status: Status) -> Solution:
+    """Return the candidate of the lowest cost; the metric is not asked."""
+    table = search.table
+    k = int(np.argmin([one.cost for one in table.assessments]))
+    shares = np.eye(len(table))[k]
+    found = table.assessments[k]
+    member = Ensemble.of([table.candidates[k].scorer], [1.0])
+    average = Average(shares, table.candidates[k].valid, shares, member)
+    answer = Answer(table, shares, average, found)
+    scorer = decided(member, found, search)
+    return told(search, answer, scorer, search.turns[k], tuple(search.turns), status)
+
+
+def refitted(
+    search: Search, answer: Answer, status: Status, ledger: Ledger, full: Search
+) -> Solution:
+    """Return the answer of a sample of the rows, its candidates fitted to all of them."""
+    table, average = answer.table, answer.average
+    used = [int(k) for k in np.flatnonzero(answer.shares)]
+    members = []
+    for k in used:
+        one = table.candidates[k]
+        family = full.families[one.proposal.family]
+        members.append(family.train(one.proposal, one, search.rng.spawn(1)[0]))
+    ensemble = Ensemble.of(members, average.factors[used].tolist(), average.scorer.offset)
+    scorer = decided(ensemble, answer.found, search)
+    raw = np.asarray(scorer.scores(ledger.problem.train.X), dtype=np.float64)
+    profile = np.asarray(ledger.problem.profiler.values(raw.reshape(-1)))
+    here = replace(search.turns[0].here, profile=profile, cost=answer.found.cost)
+    last = Turn(len(search.turns), 0, here, profile, calls=ledger.calls)
+    return told(full, answer, scorer, last, (*search.turns, last), status, search)
+
+
+def decided(scorer: Ensemble, found: Assessment, search: Search) -> Ensemble:
+    """Return the model with the decision rule in its scores."""
+    shift = found.offsets if search.sample.task.many else float(found.offsets[0])
+    return (scorer if found.scale == 1.0 else scorer.times(found.scale)).moved(shift)
+
+
+def told(
+    search: Search,
+    answer: Answer,
+    scorer: Ensemble,
+    best: Turn,
+    turns: tuple[Turn, ...],
+    status: Status,
+    judged: Search | None = None,
+) -> Solution:
+    """Return the solution, with what is worth knowing of the run."""
+    problem, sample = search.problem, search.sample
+    judged = judged or search
+    proposals = [one.proposal for one in answer.table.candidates]
+    settings = settings_of(judged, answer)
+    rows = judges = None
+    if all(one.surrogates is None for one in proposals):
+        weights = LearnedWeights.of(sample, proposals, answer.shares)
+        rows, judges = weights.rows(problem), weights.judges(problem)
+    worth = worth_of(problem, answer.table, answer.shares, sample)
+    resampled = answer.found.resampled if answer.found.resampled.size else None
+    calls = search.ledger.calls
+    return Solution(best, status, turns, calls, settings, worth, rows, scorer, judges, resampled)
+
+
+def settings_of(search: Search, answer: Answer) -> dict[str, Any]:
+    """Return the candidates with their shares, and what resamples say of the answer."""
+    table, found = search.table, answer.found
+    share = {id(c): s for c, s in zip(answer.table.candidates, answer.shares, strict=True)}
+    names = [one.proposal.name for one in table.candidates]
+    settings: dict[str, Any] = {
+        "candidates": [
+            {"name": name, "cost": one.cost, "votes": float(share.get(id(c), 0.0))}
+            for name, one, c in zip(names, table.assessments, table.candidates, strict=True)
+        ],
+        "trust": answer.trust,
+        **gains(answer),
+        **families_of(answer.table, answer.shares),
+        **search.judge.summary(),
+    }
+    labels = search.problem.labels
+    if isinstance(labels, Classes):
+        settings["offsets"] = dict(zip(labels.names, found.offsets.tolist(), strict=True))
+    if found.groups is not None:
+        settings["shifts"] = dict(found.groups)
+    return settings
+
+
+def gains(answer: Answer) -> dict[str, float]:
+    """Return the error of the answer's cost, its gain over the best plain candidate, the optimism.
+
+    Nothing where resamples are too few to tell an error.
+    """
+    found, table = answer.found, answer.table
+    if len(found.resampled) < FEWEST_RESAMPLES:
+        return {}
+    plain = [k for k, one in enumerate(table.candidates) if one.proposal.plain] or [0]
+    best = min((table.assessments[k] for k in plain), key=lambda one: one.mean)
+    gain = best.resampled - found.resampled
+    return {
+        "error": float(found.resampled.std()),
+        "gain": float(gain.mean()),
+        "gain_error": float(gain.std(ddof=1)),
+        "optimism": optimism(table.assessments),
+    }
+
+
+def optimism(found: Sequence[Assessment]) -> float:
+    """Return how much lower a resample's winner looks in that resample than over all rows.
+
+    Examples
+    --------
+    >>> one, two = np.array([0.1, 0.3]), np.array([0.3, 0.1])
+    >>> nothing = np.zeros((1, 1))
+    >>> optimism([Assessment(np.zeros(1), 0.2, costs, nothing) for costs in (one, two)])
+    0.1
+    """
+    resampled = np.stack([one.resampled for one in found], axis=1)  # (B, C)
+    costs = np.array([one.cost for one in found])
+    return float(np.mean(costs[np.argmin(resampled, axis=1)] - resampled.min(axis=1)))
+
+
+def families_of(table: Predictions, shares: Floats64) -> dict[str, Any]:
+    """Return each family's share, and how far its best is behind the best of all.
+
+    Nothing where there is but one family.
+    """
+    names = [one.proposal.family for one in table.candidates]
+    if len(set(names)) < 2 or any(one.resampled.size == 0 for one in table.assessments):
+        return {}
+    costs = np.array([one.resampled.mean() for one in table.assessments])
+    first = table.assessments[int(np.argmin(costs))].resampled
+    found = {}
+    for name in dict.fromkeys(names):
+        own = table.of(name)
+        behind = table.assessments[min(own, key=costs.item)].resampled - first
+        found[name] = {
+            "votes": float(shares[own].sum()),
+            "behind": float(behind.mean()),
+            "error": float(behind.std()),
+        }
+    return {"families": found}

@@ -1,5 +1,0 @@
-"""Many: the default for more than two classes, and for sets of labels."""
-
-from anymetric.many.auto import AutoMany
-
-__all__ = ["AutoMany"]
