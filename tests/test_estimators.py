@@ -26,9 +26,9 @@ from anymetric.solution import Status
 
 QUICK = Descent(turns=4, gradient=Subspace(m=8), projection=GaussNewton(5), normalised=True)
 ESTIMATORS = [
-    MetricClassifier("f1", method=QUICK, random_state=0),
-    MetricRanker("average_precision", method=QUICK, random_state=0),
-    MetricRegressor("mean_absolute_error", method=QUICK, random_state=0),
+    MetricClassifier("f1", model="linear", method=QUICK, random_state=0),
+    MetricRanker("average_precision", model="linear", method=QUICK, random_state=0),
+    MetricRegressor("mean_absolute_error", model="linear", method=QUICK, random_state=0),
 ]
 NAMES = [type(estimator).__name__ for estimator in ESTIMATORS]
 
@@ -88,7 +88,7 @@ def test_the_hold_out_is_stratified_and_said():
 def test_a_rare_group_does_not_cost_the_hold_out():
     groups = GROUPS.copy()
     groups[[np.argmax(Y), np.argmin(Y)]] = "rare"
-    fitted = MetricClassifier("macro_f1", method=QUICK, random_state=0).fit(X, Y, groups=groups)
+    fitted = MetricClassifier("macro_f1", model="linear", method=QUICK, random_state=0).fit(X, Y, groups=groups)
     assert "2 rows of small strata both train and judge" in fitted.validation_
 
 
@@ -314,7 +314,7 @@ def test_sparse_columns_may_lie_far_from_zero(offset, classes):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 3))
     y = np.digitize(X[:, 0] + rng.normal(scale=0.5, size=300), [0.0, 1.0][: classes - 1])
-    near = MetricClassifier("accuracy", random_state=0).fit(X, y)
+    near = MetricClassifier("accuracy", model="linear", random_state=0).fit(X, y)
     table = sparse.csr_array(np.column_stack([X + offset, np.full(300, offset)]))
-    far = MetricClassifier("accuracy", random_state=0).fit(table, y)
+    far = MetricClassifier("accuracy", model="linear", random_state=0).fit(table, y)
     assert np.mean(far.predict(table) == near.predict(X)) > 0.98

@@ -14,9 +14,9 @@ from anymetric.projections import GaussNewton
 from anymetric.surrogates import Sliced, per_class, per_group
 
 QUICK = Descent(turns=3, gradient=Subspace(m=6), projection=GaussNewton(4), normalised=True)
-CLASSIFIER = MetricClassifier("f1", method=QUICK, random_state=0)
-RANKER = MetricRanker("average_precision", method=QUICK, random_state=0)
-REGRESSOR = MetricRegressor("r2", method=QUICK, random_state=0)
+CLASSIFIER = MetricClassifier("f1", model="linear", method=QUICK, random_state=0)
+RANKER = MetricRanker("average_precision", model="linear", method=QUICK, random_state=0)
+REGRESSOR = MetricRegressor("r2", model="linear", method=QUICK, random_state=0)
 EVERY = (CLASSIFIER, RANKER, REGRESSOR)
 
 N = 80
@@ -263,7 +263,7 @@ SETTINGS = {
     "no groups": ({"metric": "macro_f1"}, "needs the column.s. groups.*groups_val="),
     "no amount": ({"metric": gain, "greater_is_better": True}, "needs the column.s. amount"),
     "a misspelt method": ({"method": "descend"}, "method must be one of"),
-    "no method": ({"method": 3}, "a part with a `run` method; got 3"),
+    "no method": ({"method": 3}, "takes_starts, cross_fits and run; got 3"),
     "a misspelt loss": ({"surrogates": "hingy"}, "A loss is a Loss"),
     "surrogates of groups": ({"surrogates": per_group()}, "need the column.s. groups"),
     "no surrogates": ({"surrogates": []}, "At least one surrogate is needed"),

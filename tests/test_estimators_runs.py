@@ -29,9 +29,9 @@ GRID = Tuned(
     steps=(0.1, 0.5),
     sigmas=(0.1, 0.5),
 )
-CLASSIFIER = MetricClassifier("f1", method=QUICK, random_state=0)
-RANKER = MetricRanker("average_precision", method=QUICK, random_state=0)
-REGRESSOR = MetricRegressor("mean_absolute_error", method=QUICK, random_state=0)
+CLASSIFIER = MetricClassifier("f1", model="linear", method=QUICK, random_state=0)
+RANKER = MetricRanker("average_precision", model="linear", method=QUICK, random_state=0)
+REGRESSOR = MetricRegressor("mean_absolute_error", model="linear", method=QUICK, random_state=0)
 EVERY = pytest.mark.parametrize(
     "estimator", [CLASSIFIER, RANKER, REGRESSOR], ids=lambda e: type(e).__name__
 )

@@ -28,7 +28,7 @@ def added(seed):
 
 
 def fitted(metric, X, y, **settings):
-    return MetricRegressor(metric, random_state=0, **settings).fit(X[:ROWS], y[:ROWS])
+    return MetricRegressor(metric, **{"model": "linear", "random_state": 0, **settings}).fit(X[:ROWS], y[:ROWS])
 
 
 @pytest.mark.parametrize(("metric", "part"), [(MAPE, 0.8), ("mean_absolute_error", 0.8)])
@@ -129,7 +129,7 @@ def test_a_stop_among_the_logarithms_keeps_the_line():
             raise KeyboardInterrupt
         return mean_absolute_error(y_true, y_pred)
 
-    model = MetricRegressor(impatient, greater_is_better=False, random_state=0)
+    model = MetricRegressor(impatient, model="linear", greater_is_better=False, random_state=0)
     with pytest.raises(Interrupted) as stop:
         model.fit(X[:ROWS], y[:ROWS])
     assert stop.value.best is model

@@ -12,9 +12,9 @@ from anymetric.auto.decisions import Threshold
 from anymetric.auto.judges.base import Judge
 from anymetric.auto.judges.counts import CountsJudge
 from anymetric.auto.judges.learned import LearnedJudge
-from anymetric.auto.records import LINEAR, Assessment, Candidate, Predictions, Proposal, Weighting
+from anymetric.auto.records import LINEAR, Assessment, Predictions
 from anymetric.auto.search import Search
-from anymetric.auto.selection import Average, BootstrapSelection, Selection, agreeing
+from anymetric.auto.selection import Average, Selection, agreeing
 from anymetric.auto.threshold_transfer import PooledRows, chosen_again, worse
 from anymetric.metrics import DecisionMetric
 
@@ -23,8 +23,6 @@ Floats64 = NDArray[np.float64]
 SELECTIONS = 4
 # Candidates with a smaller share are not worth scoring the training rows out of fold.
 HEARD = 0.03
-# A line is preferred to other families that are ahead by no more than so many standard errors.
-EQUALLY_GOOD = 0.1
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,49 +66,19 @@ def answer_of(
 def selected(
     search: Search, table: Predictions, selection: Selection, transfer: bool, resamples: int
 ) -> Answer:
-    """Let each family select, then the resamples between the families' averages.
-
-    The best of eighty candidates looks better than it is; the averages of two families hardly do.
-    """
-    names = list(dict.fromkeys(one.proposal.family for one in table.candidates))
-    parts = [
-        of_family(search, table.take(table.of(name)), selection, transfer, resamples)
-        for name in names
-    ]
-    if len(parts) == 1:
-        return parts[0]
-    lines = [
-        Candidate(Proposal(Weighting(), family=name), one.average.scorer, one.average.valid)
-        for name, one in zip(names, parts, strict=True)
-    ]
-    averages = Predictions(lines, [one.found for one in parts])
-    between = shares_of(averages, BootstrapSelection(), search.judge)
-    between = prefer_line(between, averages)
+    """Select among all candidates; where lines alone cost no more, they are the answer."""
+    found = from_pool(search, table, selection, transfer, resamples)
+    lines = table.of(LINEAR)
+    if not 0 < len(lines) < len(table) or not np.any(found.shares[lines] < 1.0):
+        return found
+    if not np.any(np.delete(found.shares, lines)):
+        return found
+    plain = from_pool(search, table.take(lines), selection, transfer, resamples)
+    if len(plain.found.resampled) == 0 or plain.found.gain(found.found)[0] < 0.0:
+        return found
     shares = np.zeros(len(table))
-    for name, one, share in zip(names, parts, between, strict=True):
-        shares[table.of(name)] = share * one.shares
-    average = averaged(search, averages, between)
-    trust = float(between @ np.array([one.trust for one in parts]))
-    alone = np.flatnonzero(between == 1.0)
-    if len(alone):
-        found = replace(parts[int(alone[0])].found, offsets=np.zeros_like(parts[0].found.offsets))
-        found = replace(found, scale=1.0)
-    else:
-        found = search.rule.assess(average.valid, search.judge)
-    return Answer(table, shares, average, found, trust)
-
-
-def prefer_line(shares: Floats64, averages: Predictions) -> Floats64:
-    """Give all to the line where the best family is not ahead of it beyond noise."""
-    names = [one.proposal.family for one in averages.candidates]
-    if LINEAR not in names:
-        return shares
-    line = names.index(LINEAR)
-    gain, error = averages.assessments[averages.best].gain(averages.assessments[line])
-    if averages.best == line or gain <= EQUALLY_GOOD * error:
-        own = shares[line] >= 0.5 or gain <= 0.0
-        return np.asarray(np.eye(len(shares))[line]) if own and gain <= 0.0 else shares
-    return shares
+    shares[lines] = plain.shares
+    return replace(plain, table=table, shares=shares)
 
 
 def shares_of(table: Predictions, selection: Selection, judge: Judge) -> Floats64:
@@ -126,31 +94,49 @@ def averaged(search: Search, table: Predictions, shares: Floats64) -> Average:
     return Average.of(table, shares, search.sample.task, search.sample.valid.weights)
 
 
-def of_family(
+def from_pool(
     search: Search, table: Predictions, selection: Selection, transfer: bool, resamples: int
 ) -> Answer:
-    """Select among the candidates of one family, and place the threshold of their average."""
+    """Select among candidates, and place the threshold of their average."""
     shares = shares_of(table, selection, search.judge)
     average = averaged(search, table, shares)
-    found = search.rule.assess(average.valid, search.judge)
-    if len(found.resampled) == 0:
-        found = replace(found, resampled=search.judge.evaluate(found.scores)[1:])
+    if search.judge.thrifty:
+        found = frugal(average, search.judge)
+        if found is None:
+            return single(search, table)
+    else:
+        found = search.rule.assess(average.valid, search.judge)
     answer = Answer(table, shares, average, found)
-    if transfer and transferable(search):
+    if transfer and transferable(search, table, shares):
         answer = transferred(search, answer, selection, resamples)
     best = table.assessments[table.best]
     if worse(answer.found.resampled, best.resampled, CLEARLY_WORSE):
         # What each does well, the average may do badly: flag nobody, for instance.
-        shares = np.eye(len(table))[table.best]
-        average = averaged(search, table, shares)
-        plain = replace(best, offsets=np.zeros_like(best.offsets), scale=1.0)
-        return Answer(table, shares, average, plain)
+        return single(search, table)
     return answer
 
 
-def transferable(search: Search) -> bool:
-    """Return whether training rows can help: another sample, one threshold, every column there."""
+def single(search: Search, table: Predictions) -> Answer:
+    """Return the best candidate as it is, at its own decision rule."""
+    shares = np.eye(len(table))[table.best]
+    best = table.assessments[table.best]
+    found = replace(best, offsets=np.zeros_like(best.offsets), scale=1.0)
+    return Answer(table, shares, averaged(search, table, shares), found)
+
+
+def frugal(average: Average, judge: Judge) -> Assessment | None:
+    """Assess an average at its members' thresholds; None if there are no calls for that."""
+    if judge.left < judge.price:
+        return None
+    cost, resampled = judge.evaluate(average.valid)[0], judge.resample(average.valid)
+    return Assessment(np.zeros(average.valid.shape[1]), float(cost), resampled, average.valid)
+
+
+def transferable(search: Search, table: Predictions, shares: Floats64) -> bool:
+    """Return whether training rows can help: lines, another sample, one threshold, every column."""
     judge = search.judge
+    if any(table.candidates[k].proposal.family != LINEAR for k in np.flatnonzero(shares)):
+        return False
     if search.sample.single or not isinstance(search.rule, Threshold):
         return False
     if not isinstance(judge, CountsJudge | LearnedJudge):
@@ -169,7 +155,10 @@ def transferred(search: Search, answer: Answer, selection: Selection, resamples:
     assert isinstance(judge, CountsJudge | LearnedJudge)
     exact = judge if isinstance(judge, CountsJudge) else judge.inner
     exact = replace(exact, ledger=None)
-    table, family = answer.table, search.families[answer.table.candidates[0].proposal.family]
+    lines = answer.table.of(LINEAR)
+    table, family = answer.table.take(lines), search.families[LINEAR]
+    answer = replace(answer, table=table, shares=answer.shares[lines])
+    answer = replace(answer, average=averaged(search, table, answer.shares))
     known: dict[int, Floats64] = {}
 
     def train_scores(k: int) -> Floats64:
@@ -190,8 +179,6 @@ def transferred(search: Search, answer: Answer, selection: Selection, resamples:
     if trust == 0.0:
         return answer
     placed = at_shift(answer, shift, trust, exact)
-    if family.name != LINEAR:
-        return placed
     pairs = [(train_scores(k), one.valid[:, 0]) for k, one in enumerate(table.candidates)]
     costs, at = chosen_again(pooled, pairs, trust, resamples, search.rng)
     shares = agreeing(

@@ -48,6 +48,10 @@ class Judge(ABC):
         A row is decided for where its score is above zero or, with many classes, the highest.
         """
 
+    def resample(self, scores: Floats64) -> Floats64:
+        """Return the costs ``(B,)`` on the resamples alone."""
+        return self.evaluate(scores)[1:]
+
     @property
     def left(self) -> float:
         """How many more metric calls there are."""

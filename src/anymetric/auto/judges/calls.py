@@ -101,6 +101,10 @@ class CallsJudge(Judge):
         asked = [(self._judge, scores.reshape(-1)), *self._resampled(scores)]
         return np.asarray(self.ledger.ask_each(asked))
 
+    def resample(self, scores: Floats64) -> Floats64:
+        """Ask about each resample, however few calls there are."""
+        return np.asarray(self.ledger.ask_each(self._resampled(scores)))
+
     def sweep(
         self, scores: Floats64, output: int = 0, moving: Bools | None = None
     ) -> tuple[Floats64, Floats64]:
@@ -166,7 +170,7 @@ class CallsJudge(Judge):
         return self.ledger.problem.judge if self.bound is None else self.bound
 
     def _with(self, one: Assessment) -> Assessment:
-        return replace(one, resampled=self.ledger.ask_each(self._resampled(one.scores)))
+        return replace(one, resampled=self.resample(one.scores))
 
     def _asked(self, tables: Sequence[Floats64]) -> Floats64:
         """Ask about each table of scores on the rows."""

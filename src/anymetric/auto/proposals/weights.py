@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from anymetric.auto.constants import MIXED, RIDGES
+from anymetric.auto.constants import MIXED, RIDGES, TRIED
 from anymetric.auto.records import LINEAR, Predictions, Proposal, Weighting
 from anymetric.auto.sample import Sample, effective
 from anymetric.losses import as_loss
@@ -20,6 +20,8 @@ Floats64 = NDArray[np.float64]
 ALIKE = 0.97
 # Factors of a class in a group, for metrics that read groups.
 FACTORS = (1 / 3, 3.0)
+# The ridge where nothing is known of it.
+USUAL = 10.0
 # A class with fewer rows is not cut in halves.
 HALVED = 50
 # The strength by which trees are asked to be smaller; shares of validation rows in their mixtures.
@@ -49,13 +51,13 @@ def linear_proposals(
     main = bases[-1] if len(bases) > 1 else first
     ridge = yield from ridge_path(with_balances(main, balances), table)
     for base in bases[:-1]:
-        for strength in (RIDGES[1], ridge) if ridge != RIDGES[1] else (ridge,):
+        for strength in sorted({USUAL, ridge}):
             yield from (Proposal(one, strength) for one in with_balances(base, balances))
     if not sample.single and use_validation:
         alone = Weighting("valid")
-        for strength in sorted({*RIDGES[1:3], ridge}):
+        for strength in sorted({USUAL, 10.0 * USUAL, ridge}):
             yield from (Proposal(one, strength) for one in with_balances(alone, balances))
-        yield from mixtures(sample, bases, balances, max(ridge / 10.0, RIDGES[1]))
+        yield from mixtures(sample, bases, balances, max(ridge / 10.0, USUAL))
     yield from further(sample, problem, ridge)
 
 
@@ -64,14 +66,14 @@ def ridge_path(
 ) -> Generator[Proposal, None, float]:
     """Yield weightings with rising ridges, until one is no better than the last; return the best."""
     best, least = RIDGES[0], np.inf
-    for strength in RIDGES:
+    for place, strength in enumerate(RIDGES):
         costs = []
         for weighting in weightings:
             yield Proposal(weighting, strength)
             costs.append(table.assessments[-1].mean)
         if min(costs) < least:
             best, least = strength, min(costs)
-        elif strength > RIDGES[1]:
+        elif place >= TRIED - 1:
             break
     return best
 
@@ -85,7 +87,7 @@ def further(sample: Sample, problem: Problem, ridge: float) -> Iterator[Proposal
             weighting = Weighting(sample.source, balance=balance)
             yield Proposal(weighting, ridge, as_loss("logistic"), note="one against the rest")
     if not sample.task.many:
-        yield from (Proposal(one, RIDGES[1]) for one in halves(sample))
+        yield from (Proposal(one, USUAL) for one in halves(sample))
 
 
 def tree_proposals(
