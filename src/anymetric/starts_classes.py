@@ -69,7 +69,7 @@ def shifted(ledger: Ledger, theta: Floats64) -> Floats64:
 
 @dataclass(frozen=True)
 class Shifted:
-    """Threshold tuning of many classes: the plain model at the offsets that are best for the metric.
+    """Threshold tuning of many classes: the plain model at the best offsets for the metric.
 
     Examples
     --------

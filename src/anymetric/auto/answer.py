@@ -181,9 +181,7 @@ def transferred(search: Search, answer: Answer, selection: Selection, resamples:
     placed = at_shift(answer, shift, trust, exact)
     pairs = [(train_scores(k), one.valid[:, 0]) for k, one in enumerate(table.candidates)]
     costs, at = chosen_again(pooled, pairs, trust, resamples, search.rng)
-    shares = agreeing(
-        selection.shares(costs, table.scores, exact.evaluate), table.scores[:, :, 0]
-    )
+    shares = agreeing(selection.shares(costs, table.scores, exact.evaluate), table.scores[:, :, 0])
     moved = [
         replace(one, offsets=np.array([s]), scale=1.0)
         for one, s in zip(table.assessments, at, strict=True)

@@ -9,7 +9,7 @@ decision rule.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -94,7 +94,7 @@ class Auto:
 
     resamples: int = 100
     use_validation: Literal["auto"] | bool = "auto"
-    selection: Selection = BootstrapSelection()
+    selection: Selection = field(default_factory=BootstrapSelection)
     transfer: bool = True
     likeness: bool = True
     thresholds: bool = True
@@ -166,10 +166,11 @@ class Auto:
         use = self.use_validation is not False and len(sample.valid) >= FEWEST_ROWS
         if hasattr(family, "rows"):
             return ranking_proposals(family.rows, table, self.use_validation, name)
-        line = isinstance(family, LinearFamily)
-        if sample.task.numbers and line:
-            numbers = family.sample, family.model
-            return few_numbers(*numbers) if sample.few else regression_proposals(*numbers, table, use)
+        if sample.task.numbers and isinstance(family, LinearFamily):
+            rows, model = family.sample, family.model
+            if sample.few:
+                return few_numbers(rows, model)
+            return regression_proposals(rows, model, table, use)
         if sample.few:
             return few_proposals(sample, name)
         if sample.task.numbers:

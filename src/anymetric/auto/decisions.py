@@ -19,7 +19,7 @@ from anymetric.solvers import WeightedLoss, minimise
 
 Floats64 = NDArray[np.float64]
 Ints = NDArray[np.intp]
-# Costs closer than this are the same.
+# Costs closer than this part of the largest are the same.
 EQUAL = 1e-12
 # Rounds over the groups, and by how many standard errors a threshold of its own must pay.
 ROUNDS, PAYS = 3, 0.5
@@ -281,9 +281,7 @@ class Bias:
             best = self._better(scores, float(shift), best, judge)
         return best
 
-    def _better(
-        self, scores: Floats64, shift: float, best: Assessment, judge: Judge
-    ) -> Assessment:
+    def _better(self, scores: Floats64, shift: float, best: Assessment, judge: Judge) -> Assessment:
         if judge.left < judge.price:
             return best
         try:
@@ -312,7 +310,7 @@ def tuned_offsets(judge: Judge, scores: Floats64, rounds: int = ROUNDS) -> Float
     """
     starts = judge.starts(scores.shape[1])
     costs = np.array([judge.evaluate(scores + one)[0] for one in starts])
-    first = int(np.flatnonzero(costs <= costs.min() + EQUAL)[0])
+    first = int(equals(costs)[0])
     offsets, cost = np.array(starts[first], dtype=np.float64), float(costs[first])
     for _ in range(rounds):
         before = cost
@@ -320,9 +318,9 @@ def tuned_offsets(judge: Judge, scores: Floats64, rounds: int = ROUNDS) -> Float
             shifts, there = judge.sweep(scores + offsets, c)
             if len(shifts) == 0:
                 continue
-            least = np.flatnonzero(there[:, 0] <= there[:, 0].min() + EQUAL)
+            least = equals(there[:, 0])
             k = least[np.argmin(np.abs(shifts[least]))]
-            if there[k, 0] < cost - EQUAL * max(1.0, abs(cost)):
+            if there[k, 0] < cost - EQUAL * abs(cost):
                 offsets[c] += shifts[k]
                 cost = float(there[k, 0])
         if before - cost <= 1e-3 * abs(before):
@@ -340,8 +338,21 @@ def lowest(costs: Floats64) -> int:
     >>> lowest(np.array([1.0, 0.0, 0.0, 0.0, 1.0])), lowest(np.array([2.0, 1.0]))
     (2, 1)
     """
-    places = np.flatnonzero(costs <= costs.min() + EQUAL)
+    places = equals(costs)
     return int(places[len(places) // 2])
+
+
+def equals(costs: Floats64) -> Ints:
+    """Return the places of the lowest cost, of all that rounding alone tells apart.
+
+    Examples
+    --------
+    >>> equals(np.array([0.3, 0.1 + 0.2, 0.4])).tolist()
+    [0, 1]
+    """
+    finite = costs[np.isfinite(costs)]
+    rounding = EQUAL * float(np.abs(finite).max()) if len(finite) else 0.0
+    return np.flatnonzero(costs <= costs.min() + rounding)
 
 
 def evenly(rows: Ints, y: Floats64, most: int = TUNED) -> Ints:

@@ -231,8 +231,8 @@ class Predictions:
 
     def take(self, lines: list[int]) -> Predictions:
         """Return some lines."""
-        parts = ([source[k] for k in lines] for source in (self.candidates, self.assessments))
-        return Predictions(*parts)
+        assessments = [self.assessments[k] for k in lines]
+        return Predictions([self.candidates[k] for k in lines], assessments)
 
     def reassessed(self, assessments: list[Assessment]) -> Predictions:
         """Return the lines with other costs."""

@@ -121,8 +121,8 @@ class Sample:
         for y, group, factor in weighting.cells:
             rows[(data.y == y) & (data.side["groups"] == group)] *= factor
         if weighting.half is not None:
-            sign, which = weighting.half
-            rows[(data.y == sign) & (self.clusters[sign][: len(data)] != which)] = 0.0
+            label, which = weighting.half
+            rows[(data.y == label) & (self.clusters[label][: len(data)] != which)] = 0.0
         if weighting.relative:
             rows *= inverse_sizes(data.side.get(TARGET, data.y), data.weights)
         return self.task.balanced(data.y, rows, weighting.balance)
@@ -163,7 +163,9 @@ class Weights:
             rows = self.valid if self.train is None else self.train
             assert rows is not None
             return unit(rows)
-        return np.concatenate([(1.0 - self.share) * unit(self.train), self.share * unit(self.valid)])
+        return np.concatenate(
+            [(1.0 - self.share) * unit(self.train), self.share * unit(self.valid)]
+        )
 
     def without(self, out: Ints) -> Weights:
         """Return the weights without some validation rows; the others keep their share."""

@@ -91,9 +91,7 @@ class Search:
         self.turns.append(turn)
         return turn
 
-    def probe(
-        self, scorer: Scorer, found: Assessment, family: Family | None = None
-    ) -> Probe:
+    def probe(self, scorer: Scorer, found: Assessment, family: Family | None = None) -> Probe:
         """Return scores at their decision rule as one evaluation with its profile.
 
         Where there is but one sample, the profile is that of the out-of-fold scores.
@@ -108,6 +106,7 @@ class Search:
 
     def finalists(self) -> Predictions:
         """Return the candidates that may be selected, with costs on resamples."""
+
         def again(k: int, judge: Judge) -> Assessment:
             return self.rule.assess(self.table.candidates[k].valid, judge)
 

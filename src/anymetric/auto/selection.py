@@ -114,7 +114,7 @@ class GreedySelection:
             added = int(np.argmin(costs))
             count[added] += 1.0
             total = total + scores[added]
-            if costs[added] < best[0] - 1e-12:
+            if costs[added] < best[0]:
                 best = costs[added], count.copy()
         return np.asarray(best[1] / best[1].sum())
 
@@ -161,17 +161,21 @@ class Average:
     scorer: Ensemble
 
     @classmethod
-    def of(cls, predictions: Predictions, shares: Floats64, task: Task, weights: Floats64) -> Average:
+    def of(
+        cls, predictions: Predictions, shares: Floats64, task: Task, weights: Floats64
+    ) -> Average:
         """Average candidates at their own decision rules, each brought to the mean spread first."""
         used = [int(k) for k in np.flatnonzero(shares)]
-        spreads = {k: task.spread(predictions.candidates[k].valid, weights) for k in used}
+        scales = {k: predictions.assessments[k].scale for k in used}
+        valids = {k: scales[k] * predictions.candidates[k].valid for k in used}
+        spreads = {k: task.spread(valids[k], weights) for k in used}
         mean = sum(shares[k] * spreads[k] for k in used)
         factors = np.zeros(len(shares))
         valid: Floats64 = np.zeros_like(predictions.candidates[0].valid)
         offset: Floats64 = np.zeros(valid.shape[1])
         for k in used:
             factor, one = shares[k] * mean / spreads[k], predictions.assessments[k]
-            valid = valid + factor * (one.scale * predictions.candidates[k].valid + one.offsets)
+            valid = valid + factor * (valids[k] + one.offsets)
             offset = offset + factor * one.offsets
             factors[k] = factor * one.scale
         members = [predictions.candidates[k].scorer for k in used]

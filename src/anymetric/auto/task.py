@@ -55,8 +55,10 @@ class Task:
 
     @property
     def classes(self) -> int:
-        """The number that a `Learner` is told: 0 for numbers, 2 for labels, which are learned apart."""
-        return 0 if self.numbers else max(self.outputs, 2) if not self.many or self.exclusive else 2
+        """What a `Learner` is told: 0 for numbers, 2 for labels, which are learned one by one."""
+        if self.numbers:
+            return 0
+        return self.outputs if self.exclusive else 2
 
     def members(self, y: Floats64) -> NDArray[np.bool_]:
         """Return which classes or labels each row has, ``(n, C)``; of two classes, the second."""
@@ -82,7 +84,7 @@ class Task:
         >>> Task((0, 1)).balanced(y, rows, 1.0).round(3).tolist()
         [0.333, 0.333, 0.333, 1.0]
         """
-        if self.numbers or part == 0.0 and (not self.many or self.exclusive):
+        if self.numbers or (part == 0.0 and (not self.many or self.exclusive)):
             return rows
         if self.many and not self.exclusive:
             members = self.members(y)

@@ -1,4 +1,4 @@
-"""Threshold transfer: training rows help to choose and to place the threshold, as far as trusted."""
+"""Threshold transfer: training rows help to place the threshold, as far as they are trusted."""
 
 from __future__ import annotations
 
@@ -87,9 +87,7 @@ class PooledRows:
         joined = np.append(valid.weights, step * weights[::step])
         return cls(metric, Data(np.zeros((len(y), 0)), y, joined, side), sample.fold, step)
 
-    def placed(
-        self, scores: tuple[Floats64, Floats64], judge: CountsJudge
-    ) -> tuple[float, float]:
+    def placed(self, scores: tuple[Floats64, Floats64], judge: CountsJudge) -> tuple[float, float]:
         """Return the shift for scores of training and validation rows, and the weight it took.
 
         The most weight of the training rows whose cross-validated cost is not above the lowest by

@@ -59,9 +59,7 @@ class LearnedWeights:
                 train += share * (1.0 - own) * by_row(weights.train)
             if weights.valid is not None:
                 valid += share * own * by_row(weights.valid)
-        return cls(
-            train if train.any() else None, valid if valid.any() else None, float(part)
-        )
+        return cls(train if train.any() else None, valid if valid.any() else None, float(part))
 
     def rows(self, problem: Problem) -> Floats64 | None:
         """Return the learned weight of every training row; None if none trained."""
@@ -118,7 +116,9 @@ def plain_worth(problem: Problem) -> dict[str, float]:
     return LearnedWeights(unit(problem.train.weights), None, 0.0).worth(problem)
 
 
-def worth_of(problem: Problem, table: Predictions, shares: Floats64, sample: Sample) -> dict[str, float]:
+def worth_of(
+    problem: Problem, table: Predictions, shares: Floats64, sample: Sample
+) -> dict[str, float]:
     """Return what each surrogate, loss or slice was worth in the answer."""
     proposals = [one.proposal for one in table.candidates]
     if any(one.surrogates is not None for one in proposals):

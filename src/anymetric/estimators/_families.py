@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 from sklearn.base import clone
 
-
 NAMES = ("auto", "boosted", "linear")
 
 

@@ -136,13 +136,15 @@ def warn_if_flat(fitted, solution):
 
 def warn_if_clipped(fitted):
     """Warn where a linear model reads columns whose values far beyond all others are clipped."""
-    columns = sorted({k for plain in readers(getattr(fitted, "model_", None)) for k in plain.limits})
+    columns = sorted(
+        {k for plain in readers(getattr(fitted, "model_", None)) for k in plain.limits}
+    )
     if columns:
         named = getattr(fitted, "feature_names_in_", None)
         shown = columns if named is None else [str(named[k]) for k in columns]
         warnings.warn(
             f"The column(s) {', '.join(map(str, shown))} hold values over a thousand times as far "
-            "out as nearly all others: linear models read them clipped. See whether they are wrong.",
+            "out as nearly all others: linear models read them clipped. Are they right?",
             MetricWarning,
             stacklevel=6,
         )

@@ -137,13 +137,18 @@ class ManyClasses:
         return method
 
     def _plainest(self, problem):
-        return super()._plainest(problem) if self._classes is None else starts_classes.plain(problem)
+        return (
+            super()._plainest(problem) if self._classes is None else starts_classes.plain(problem)
+        )
 
     def _plain_starts(self, ledger):
         if self._classes is None:
             return super()._plain_starts(ledger)
         problem = ledger.problem
-        return [starts_classes.shifted(ledger, starts_classes.plain(problem)), starts_classes.plain(problem, 1.0)]
+        return [
+            starts_classes.shifted(ledger, starts_classes.plain(problem)),
+            starts_classes.plain(problem, 1.0),
+        ]
 
     def _parameters(self, problem, given):
         """Return theta of each class's weights, then its intercept, on X as it is."""

@@ -26,9 +26,9 @@ from anymetric.estimators._families import descent_over, families, reads_gaps, w
 from anymetric.estimators._learned import (
     learned_weights,
     row_shares,
+    warn_if_clipped,
     warn_if_collinear,
     warn_if_flat,
-    warn_if_clipped,
     warn_if_unread,
 )
 from anymetric.estimators._notebook import ShowsRun
@@ -290,11 +290,13 @@ class MetricEstimator(ShowsRun, TakesRows, CallbackSupportMixin, BaseEstimator):
         return descent_over(families(self._families())[0], method, name)
 
     def _families(self):
-        """Return what `model` means: with ``auto``, only the default method reads more than lines."""
+        """Return what `model` means: ``auto`` is lines for all methods but the default."""
         model = getattr(self, "model", LINEAR)
         default = getattr(self, "method", "auto")
-        lines_only = isinstance(model, str) and model == "auto" and not (
-            isinstance(default, Auto) or (isinstance(default, str) and default == "auto")
+        lines_only = (
+            isinstance(model, str)
+            and model == "auto"
+            and not (isinstance(default, Auto) or (isinstance(default, str) and default == "auto"))
         )
         return LINEAR if lines_only else model
 

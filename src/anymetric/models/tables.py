@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from anymetric.data import Matrix
+from anymetric.data import Floats, Matrix
 
 Floats64 = NDArray[np.float64]
 # A category seen more rarely than this is one of the others.
@@ -95,7 +95,7 @@ def frequent(codes: NDArray[np.floating], rare: int) -> Floats64:
     return np.asarray(values[counts >= rare], dtype=np.float64)
 
 
-def limits_of(X: Floats64, columns: NDArray[np.intp]) -> dict[int, tuple[float, float]]:
+def limits_of(X: Floats, columns: NDArray[np.intp]) -> dict[int, tuple[float, float]]:
     """Return where columns with outliers are to be clipped; none where outliers are many.
 
     A column in which nine tenths of the rows have the same value has none, for there the others

@@ -1,4 +1,4 @@
-"""Features: rows as linear models read them: no gaps, no categories, no values beyond all others."""
+"""Features: rows as linear models read them, without gaps, categories and outliers."""
 
 from __future__ import annotations
 

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from anymetric.auto.records import Candidate, Proposal
 from anymetric.auto.sample import Sample, Weights, dealt
-from anymetric.auto.task import Task
 from anymetric.data import Data, Matrix
 from anymetric.models import Learner, Scorer
 
@@ -168,9 +167,7 @@ class LearnerFamily:
             data, rows = data.take(used), rows[used]
         return learner.learn(data, rows, rng, classes=task.classes, start=start)
 
-    def _stopped(
-        self, proposal: Proposal, weights: Weights, rng: np.random.Generator
-    ) -> Candidate:
+    def _stopped(self, proposal: Proposal, weights: Weights, rng: np.random.Generator) -> Candidate:
         """Fit step by step; each fold is scored where the others would stop."""
         assert self.prepared is not None
         prepared, sample = self.prepared.using(self._as_asked(proposal)), self.sample
@@ -221,7 +218,7 @@ class LearnerFamily:
         before: Sequence[Any] = (None,) * signs.shape[1]
         if isinstance(start, SideBySide):
             before = start.parts
-        parts = []
+        parts: list[Scorer] = []
         for c in range(signs.shape[1]):
             used = np.flatnonzero(entries[:, c] > 0.0)
             some = replace(data.take(used), y=signs[used, c])

@@ -131,7 +131,7 @@ class LinearFamily:
         if weights.valid is not None:
             data = self.sample.valid if weights.train is None else self.sample.both
         rows = weights.joined
-        # A row repeated must weigh as much as one of weight two: here the number of rows is no guide.
+        # A row twice is a row of weight two: of few rows their number is no guide.
         count = FEWEST_ROWS if self.sample.few else effective(rows)
         ridge: float | Floats64 = proposal.strength / count
         if weights.train is not None and weights.valid is not None:

@@ -107,7 +107,7 @@ class QueryRows:
         return np.where(values > 0.0, values, 1.0)
 
     def centred(self, scores: Floats64) -> Floats64:
-        """Return validation scores less the mean of their query, ``(n, 1)``: all that a ranking reads."""
+        """Return validation scores ``(n, 1)`` less their query's mean: all that a ranking reads."""
         queries = Queries.of(self.problem.valid.column(QUERY))
         return np.asarray(scores - queries.mean(scores)[queries.member])[:, np.newaxis]
 
@@ -179,7 +179,8 @@ class RankingFamily:
 
     def train_scores(self, candidate: Candidate, rng: np.random.Generator) -> Floats64:
         """Score the training rows."""
-        return np.asarray(self.rows.problem.scores(candidate.state[0]))[:, np.newaxis]
+        scores = self.rows.problem.scores(candidate.state[0])
+        return np.asarray(scores, dtype=np.float64)[:, np.newaxis]
 
     def _minimised(
         self, problem: Problem, proposal: Proposal, near: Candidate | None, fold: int | None
@@ -187,7 +188,7 @@ class RankingFamily:
         assert proposal.surrogates is not None
         steps = ITERATIONS
         if near is None:
-            # Where all scores are equal every order is as good, and a loss with kinks leads nowhere.
+            # Where all scores are equal, a loss with kinks leads nowhere.
             theta = plain(problem)
         else:
             theta, folds = near.state

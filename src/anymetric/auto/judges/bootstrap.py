@@ -97,9 +97,7 @@ def bind_rows(
     return rows, bound
 
 
-def bind_resamples(
-    metric: Metric, data: Data, weights: Floats64, labels: Any
-) -> list[Resample]:
+def bind_resamples(metric: Metric, data: Data, weights: Floats64, labels: Any) -> list[Resample]:
     """Bind a metric to every resample that it takes; those that lack a class of a group left out.
 
     There many a metric of the user's fails. Where most of them lack one, as with classes of a

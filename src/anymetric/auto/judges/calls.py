@@ -183,7 +183,7 @@ class CallsJudge(Judge):
         return [(bound, part.reshape(-1)) for bound, part in parts]
 
     def _thresholds(self, scores: Floats64) -> Floats64:
-        """Return shifts that flag even shares of the rows and about the base rate, or near the best."""
+        """Return shifts that flag even shares of the rows, or about what was best so far."""
         score = scores[:, 0]
         if self.thrifty and self.seen:
             return shifts_flagging(score, [min(self.seen)[1] * factor for factor in NEAR])
@@ -202,7 +202,7 @@ class CallsJudge(Judge):
         return kept if len(kept) else shifts
 
     def _at_ends(self, n: int) -> list[tuple[float, bool]]:
-        """Return the costs of flagging nobody and everybody; nothing where the metric fails there."""
+        """Return the costs of flagging nobody and everybody; none where the metric fails."""
         if self.ends is None:
             self.ends = []
             if self.left >= ENDS and self.rows is None:

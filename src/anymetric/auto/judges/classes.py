@@ -115,8 +115,8 @@ class ClassesJudge(Judge):
 
     def take(self, rows: Ints) -> ClassesJudge:
         """Return a judge of some rows only, without resamples; nothing is counted."""
-        parts = {"y": self.y[rows], "group": self.group[rows], "weights": self.weights[rows, :1]}
-        return replace(self, **parts, ledger=None)
+        weights = self.weights[rows, :1]
+        return replace(self, y=self.y[rows], group=self.group[rows], weights=weights, ledger=None)
 
     def starts(self, outputs: int) -> list[Floats64]:
         """Return prior corrections of several strengths; of labels none, they stand alone."""

@@ -13,7 +13,7 @@ from anymetric.data import Data
 from anymetric.ledger import Ledger
 from anymetric.metrics import DecisionMetric, Rows
 
-# A class with a smaller share of the rows than this is rare: thresholds are looked at beside its rows.
+# Of a class with a smaller share than this, thresholds beside its rows are looked at.
 RARE = 1 / 16
 
 
@@ -56,17 +56,17 @@ class CountsJudge(Judge):
         cls, metric: DecisionMetric, data: Data, resamples: Floats64, ledger: Ledger | None = None
     ) -> CountsJudge:
         """Bind the metric to the rows and to every resample ``(n, B)`` of them."""
-        side = {
-            name: np.unique(column, return_inverse=True)[1] if column.dtype.kind in "OU" else column
-            for name, column in data.side.items()
-        }
         if metric.additive:
-            cells, _ = metric.cells(Rows(data.y, data.weights, side))
+            cells, _ = metric.cells(Rows(data.y, data.weights, data.side))
             weights = np.empty((1 + resamples.shape[1], len(data)))
             weights[0] = data.weights
             np.multiply(resamples.T, data.weights, out=weights[1:])
             totals = summed(weights, cells.cell, cells.size)
             return cls(metric, data.y, cells.cell, cells.size, weights, totals, ledger)
+        side = {
+            name: np.unique(column, return_inverse=True)[1] if column.dtype.kind in "OU" else column
+            for name, column in data.side.items()
+        }
         every = [np.ones(len(data)), *resamples.T]
         found = [metric.cells(Rows(data.y, data.weights * r, side)) for r in every]
         weights = np.stack([cells.weights for cells, _ in found])
@@ -89,15 +89,13 @@ class CountsJudge(Judge):
     def sweep(
         self, scores: Floats64, output: int = 0, moving: Bools | None = None
     ) -> tuple[Floats64, Floats64]:
-        """Return shifts ``(t,)`` and the costs there ``(t, 1 + B)``; one call, of some rows none."""
+        """Return shifts ``(t,)`` and costs ``(t, 1 + B)``; one call, of some rows none."""
         if moving is None:
             self._count()
         shifts, sums = self.flagged(scores, moving)
         return shifts, np.asarray(self.metric.cost(self.metric.from_sums(sums, self.totals)))
 
-    def flagged(
-        self, scores: Floats64, moving: Bools | None = None
-    ) -> tuple[Floats64, Floats64]:
+    def flagged(self, scores: Floats64, moving: Bools | None = None) -> tuple[Floats64, Floats64]:
         """Return shifts ``(t,)`` and the weights flagged in each cell, ``(t, 1 + B, cells)``."""
         score = scores[:, 0]
         rows = np.arange(len(score)) if moving is None else np.flatnonzero(moving)

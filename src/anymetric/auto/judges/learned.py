@@ -109,7 +109,7 @@ class LearnedJudge(Judge):
         if self.ledger.left < 1:
             return True
         costs = self.inner.evaluate(scores)
-        return abs(self._ask(scores) - costs[0]) <= ENOUGH * float(costs[1:].std())
+        return bool(abs(self._ask(scores) - costs[0]) <= ENOUGH * costs[1:].std())
 
     def varies(self, scores: Floats64) -> bool:
         """Return whether any two answers so far differ."""
@@ -238,8 +238,8 @@ class Study:
         while error > WELL and (len(asked) == 0 or self.ledger.calls + each * cells <= most):
             cube = qmc.LatinHypercube(cells, rng=self.rng).random(each * cells)
             around = self.formula.around(np.resize(centres, cube.shape), cube, WIDTH)
-            new = [row for row in np.unique(around, axis=0).tolist()]
-            new = [row for row in new if tuple(row) not in self.formula.answers]
+            rows = np.unique(around, axis=0).tolist()
+            new = [row for row in rows if tuple(row) not in self.formula.answers]
             if not new:
                 break
             near = np.array(new, dtype=np.intp)

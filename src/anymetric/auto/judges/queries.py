@@ -72,9 +72,7 @@ class QueriesJudge(Judge):
         return False
 
 
-def drawn_queries(
-    problem: Problem, rng: np.random.Generator
-) -> tuple[Ints, BoundMetric] | None:
+def drawn_queries(problem: Problem, rng: np.random.Generator) -> tuple[Ints, BoundMetric] | None:
     """Bind the metric to as many queries, drawn with replacement; None if it refuses."""
     data, labels = problem.valid, problem.labels
     queries = list(Queries.of(data.column(QUERY)))

@@ -37,7 +37,7 @@ def along_class(
     >>> scores, y = np.array([[3.0, 0.0], [2.0, 1.0]]), np.array([0, 1])
     >>> shifts, costs = along_class(ClassAccuracy(), y, y * 0, 1, np.ones(2), scores, 1)
     >>> shifts.tolist(), costs.tolist()
-    ([-1.0, 2.0, 5.0], [0.5, 0.0, 0.5])
+    ([0.0, 2.0, 4.0], [0.5, 0.0, 0.5])
     """
     other = best_other(scores, c)
     gap = scores[np.arange(len(other)), other] - scores[:, c]

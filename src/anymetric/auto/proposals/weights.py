@@ -64,7 +64,7 @@ def linear_proposals(
 def ridge_path(
     weightings: Sequence[Weighting], table: Predictions
 ) -> Generator[Proposal, None, float]:
-    """Yield weightings with rising ridges, until one is no better than the last; return the best."""
+    """Yield weightings with rising ridges, as long as these pay; return the best ridge."""
     best, least = RIDGES[0], np.inf
     for place, strength in enumerate(RIDGES):
         costs = []
@@ -116,9 +116,7 @@ def tree_proposals(
     if leader is not None:
         best = table.candidates[leader].proposal
         for share in sorted({sample.natural, *OF_TREES}):
-            mixed = Weighting(
-                "both", share, best.weighting.likeness, best.weighting.balance
-            )
+            mixed = Weighting("both", share, best.weighting.likeness, best.weighting.balance)
             yield Proposal(mixed, best.strength, family=family)
 
 
