@@ -35,9 +35,7 @@ QUICK = settings(max_examples=25, deadline=None)
 # Two classes.
 
 
-@given(
-    rows(), st.sampled_from(list(COUNTED)), st.booleans(), st.integers(0, 2**20), st.data()
-)
+@given(rows(), st.sampled_from(list(COUNTED)), st.booleans(), st.integers(0, 2**20), st.data())
 @settings(max_examples=30, deadline=None)
 def test_counts_are_scikit_learns_for_every_threshold_and_resample(case, spec, some, seed, data):
     n = len(case["y"])
@@ -47,7 +45,9 @@ def test_counts_are_scikit_learns_for_every_threshold_and_resample(case, spec, s
     if some:
         moving = np.array(data.draw(st.lists(st.booleans(), min_size=n, max_size=n)))
         moving[0] = True
-    judge = CountsJudge.of(spec, Data(np.zeros((n, 0)), case["y"], weights, case["side"]), resamples)
+    judge = CountsJudge.of(
+        spec, Data(np.zeros((n, 0)), case["y"], weights, case["side"]), resamples
+    )
     scores = case["scores"][:, np.newaxis]
     shifts, costs = judge.sweep(scores, moving=moving)
     moved = case["scores"][np.ones(n, bool) if moving is None else moving]
