@@ -2,10 +2,8 @@
 
 import numpy as np
 import pytest
-from class_oracles import BY_CLASS, BY_LABEL, FOUR
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from metric_oracles import COUNTED, rows
 from sklearn.metrics import ndcg_score
 
 from anymetric.auto.judges.base import Judge, margins, shifts_flagging
@@ -28,6 +26,8 @@ from anymetric.metrics import (
 )
 from anymetric.problem import Problem
 from anymetric.surrogates import Softmax
+from class_oracles import BY_CLASS, BY_LABEL, FOUR
+from metric_oracles import COUNTED, rows
 
 QUICK = settings(max_examples=25, deadline=None)
 

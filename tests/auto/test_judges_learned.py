@@ -1,4 +1,4 @@
-"""The learned judge: a function of counts is known after some dozens of answers, any other is not."""
+"""The learned judge: a function of counts is known after some dozens of answers, no other is."""
 
 import numpy as np
 import pytest
