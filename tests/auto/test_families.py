@@ -52,6 +52,7 @@ ROWS = {
     "valid": (60, Weighting("valid")),
     "both": (60, Weighting("both", 0.5)),
     "all": (0, Weighting("all")),
+    "balanced": (60, Weighting("both", 0.5, balance=1.0)),
 }
 
 
@@ -163,9 +164,8 @@ def test_out_of_fold_scores_are_those_of_models_fitted_without_the_fold(d, share
     ridge = 1.0 * np.sum(rows.joined**2)
     data = found.both if share else found.valid
     for out in found.folds:
-        loss = WeightedLoss(
-            Linear(), data, as_loss("logistic"), rows.without(out).joined, ridge * np.ones(d + 1)
-        )
+        left = found.weights(weighting, out).joined
+        loss = WeightedLoss(Linear(), data, as_loss("logistic"), left, ridge)
         exact = Linear().scores(found.valid.X[out], minimise(loss))
         np.testing.assert_allclose(scores[out], exact, atol=0.02 * np.std(exact))
 
