@@ -52,7 +52,10 @@ def answer_of(
     search: Search, selection: Selection, transfer: bool, resamples: int
 ) -> Answer | None:
     """Return the answer; None if no candidate has costs on resamples."""
-    found = None
+    found, judge = None, search.judge.closing()
+    if judge is None:
+        return None
+    search = replace(search, judge=judge)
     for _ in range(SELECTIONS):
         table = search.finalists()
         if not len(table):
@@ -154,7 +157,6 @@ def transferred(search: Search, answer: Answer, selection: Selection, resamples:
     judge = search.judge
     assert isinstance(judge, CountsJudge | LearnedJudge)
     exact = judge if isinstance(judge, CountsJudge) else judge.inner
-    exact = replace(exact, ledger=None)
     lines = answer.table.of(LINEAR)
     table, family = answer.table.take(lines), search.families[LINEAR]
     answer = replace(answer, table=table, shares=answer.shares[lines])

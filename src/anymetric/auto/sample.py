@@ -98,14 +98,17 @@ class Sample:
         parts = replace(self.train, X=train), replace(self.valid, X=valid)
         return replace(self, train=parts[0], valid=parts[1])
 
-    def weights(self, weighting: Weighting) -> Weights:
-        """Return what each row weighs."""
+    def weights(self, weighting: Weighting, without: Ints | None = None) -> Weights:
+        """Return what each row weighs, if need be without some of the validation rows."""
         train = valid = None
         if weighting.rows in ("train", "both"):
             like = 1.0 if self.likeness is None else self.likeness**weighting.likeness
             train = self._weighed(self.train, weighting, self.train.weights * like)
         if weighting.rows != "train":
-            valid = self._weighed(self.valid, weighting, self.valid.weights)
+            rows = self.valid.weights.copy()
+            if without is not None:
+                rows[without] = 0.0
+            valid = self._weighed(self.valid, weighting, rows)
         return Weights(train, valid, weighting.share if weighting.rows == "both" else 1.0)
 
     def _weighed(self, data: Data, weighting: Weighting, rows: Floats64) -> Floats64:
@@ -166,13 +169,6 @@ class Weights:
         return np.concatenate(
             [(1.0 - self.share) * unit(self.train), self.share * unit(self.valid)]
         )
-
-    def without(self, out: Ints) -> Weights:
-        """Return the weights without some validation rows; the others keep their share."""
-        assert self.valid is not None
-        valid = self.valid.copy()
-        valid[out] = 0.0
-        return replace(self, valid=valid)
 
 
 def unit(rows: Floats64) -> Floats64:

@@ -130,8 +130,10 @@ class Search:
         costs = np.concatenate([np.append(one.resampled, one.cost) for one in found])
         first = self.table.candidates[0].valid
         differ = any(not np.array_equal(first, c.valid) for c in self.table.candidates[1:])
-        # A metric that is as good as it can be costs the rounding of its best value, which is one.
-        unit = max(float(np.abs(costs).max()), 1.0 if costs.min() <= 0.0 else 0.0)
+        # A metric that is as good as it can be costs the rounding of its best value.
+        metric = self.problem.metric
+        best = abs(metric.ceiling) if metric.greater_is_better else 0.0
+        unit = max(float(np.abs(costs).max()), best)
         same = differ and bool(np.ptp(costs) <= 1e-14 * unit)
         return same and not self.judge.varies(first)
 

@@ -135,8 +135,9 @@ def agreeing(shares: Floats64, scores: Floats64) -> Floats64:
     """
     leader = int(np.argmax(shares))
     centred = scores - scores.mean(axis=1, keepdims=True)
-    length = np.maximum(np.linalg.norm(centred, axis=1), np.finfo(float).tiny)
-    alike = centred @ centred[leader] / (length * length[leader])
+    length = np.linalg.norm(centred, axis=1)
+    unit = centred / np.where(length > 0.0, length, 1.0)[:, np.newaxis]
+    alike = unit @ unit[leader]
     alike[leader] = 1.0
     kept = np.where(alike > AGREEMENT, shares, 0.0)
     return np.asarray(kept / kept.sum())

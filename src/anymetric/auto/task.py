@@ -113,7 +113,7 @@ class Task:
         if self.numbers:
             return 1.0
         table = self.centred(scores)
-        centre = 0.0 if self.exclusive else np.average(table, axis=0, weights=weights)
+        centre = 0.0 if self.exclusive else np.median(table, axis=0)
         size = np.square(table - centre).mean(axis=1)
         near = size <= 1e4 * np.quantile(size, 0.9)
         found = float(np.sqrt(np.average(size[near], weights=weights[near])))

@@ -22,6 +22,7 @@ from anymetric.metrics.labelled import (
 from anymetric.metrics.macro import (
     ClassAccuracy,
     ClassF,
+    ClassMatthews,
     CohenKappa,
     CostMatrix,
     MeanRecall,
@@ -46,6 +47,7 @@ from anymetric.metrics.rates import (
     ErrorRate,
     FBeta,
     GMean,
+    Matthews,
     Precision,
     Recall,
 )
@@ -76,6 +78,7 @@ __all__ = [
     "ByGroup",
     "ClassAccuracy",
     "ClassF",
+    "ClassMatthews",
     "Classes",
     "CohenKappa",
     "ConfusionMetric",
@@ -95,6 +98,7 @@ __all__ = [
     "LabelMetric",
     "MacroByGroup",
     "MarginMetric",
+    "Matthews",
     "MeanAbsoluteError",
     "MeanRecall",
     "MeanSquaredError",

@@ -219,6 +219,28 @@ class CohenKappa(MarginMetric):
 
 
 @dataclass(frozen=True)
+class ClassMatthews(MarginMetric):
+    """Matthews' correlation of classes and decisions; 0 where either has one class only.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> float(ClassMatthews().of_confusion(np.array([[2.0, 0.0], [1.0, 1.0]])).round(4))
+    0.5774
+    """
+
+    name = "mcc"
+    greater_is_better = True
+
+    def of_margins(self, right: Floats64, true: Floats64, decided: Floats64) -> Floats64:
+        """Return the correlation."""
+        total, hits = true.sum(axis=-1), right.sum(axis=-1)
+        top = hits * total - np.sum(true * decided, axis=-1)
+        spread = [total**2 - np.sum(side**2, axis=-1) for side in (true, decided)]
+        return ratio(top, np.sqrt(np.maximum(spread[0], 0.0)) * np.sqrt(np.maximum(spread[1], 0.0)))
+
+
+@dataclass(frozen=True)
 class CostMatrix(ConfusionMetric):
     """The mean cost of decisions: ``costs[i][j]`` for deciding j where i is true.
 

@@ -24,6 +24,7 @@ from anymetric.metrics.macro import (
     ClassAccuracy,
     ClassError,
     ClassF,
+    ClassMatthews,
     ClassPrecision,
     MeanRecall,
     RecallGMean,
@@ -36,6 +37,7 @@ from anymetric.metrics.rates import (
     ErrorRate,
     FBeta,
     GMean,
+    Matthews,
     Precision,
     Recall,
 )
@@ -47,6 +49,7 @@ _SAME: dict[type[Metric], Callable[[], ConfusionMetric]] = {
     BalancedAccuracy: MeanRecall,
     BalancedError: BalancedClassError,
     GMean: RecallGMean,
+    Matthews: ClassMatthews,
 }
 _LABELS: dict[type[Metric], Callable[[], LabelMetric]] = {
     Accuracy: SubsetAccuracy,

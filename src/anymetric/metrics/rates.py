@@ -114,6 +114,31 @@ class GMean(CountMetric):
 
 
 @dataclass(frozen=True)
+class Matthews(CountMetric):
+    """Matthews' correlation of labels and decisions; 0 where either has one class only.
+
+    Formula: ``(TP TN - FP FN) / sqrt((TP + FP)(TP + FN)(TN + FP)(TN + FN))``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> bound = Matthews().bind(np.array([1.0, 1.0, -1.0, -1.0]))
+    >>> float(bound.values(np.array([1, -1, -1, -1])).round(4))
+    0.5774
+    """
+
+    name = "mcc"
+    greater_is_better = True
+
+    def rate(self, counts: Counts) -> NDArray[np.float64]:
+        """Return the correlation."""
+        tp, fp, fn, tn = counts.tp, counts.fp, counts.fn, counts.tn
+        decided = np.sqrt(tp + fp) * np.sqrt(tn + fn)
+        true = np.sqrt(tp + fn) * np.sqrt(tn + fp)
+        return ratio(tp * tn - fp * fn, decided * true)
+
+
+@dataclass(frozen=True)
 class Precision(CountMetric):
     """Share of positives among the rows flagged: ``TP / (TP + FP)``; 0 if none is flagged.
 

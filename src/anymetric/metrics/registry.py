@@ -34,6 +34,7 @@ from anymetric.metrics.rates import (
     ErrorRate,
     FBeta,
     GMean,
+    Matthews,
     Precision,
     Recall,
 )
@@ -54,6 +55,7 @@ _RATES: tuple[CountMetric, ...] = (
     BalancedError(),
     BalancedAccuracy(),
     GMean(),
+    Matthews(),
     Precision(),
     Recall(),
     FBeta(0.5),
@@ -90,6 +92,8 @@ _OTHERS: tuple[Metric, ...] = (
     SubsetAccuracy(),
 )
 _READY: dict[str, Metric] = {ready.name: ready for ready in (*_RATES, *_OTHERS)}
+# Another name that scikit-learn has for the same.
+_ALIASES = {"matthews_corrcoef": "mcc"}
 
 _NUMBER = r"(\d+\.?\d*|\.\d+)"
 _PATTERNS: dict[str, Callable[[str], Metric]] = {
@@ -171,6 +175,7 @@ def as_metric(spec: Any, *, greater_is_better: bool | None = None) -> Metric:
 
 
 def _named(name: str) -> Metric:
+    name = _ALIASES.get(name, name)
     if name in _READY:
         return _READY[name]
     if name in get_scorer_names():

@@ -16,11 +16,22 @@ from anymetric.models.prepared import Prepared, boosted, of_mean_one
 from anymetric.models.trees import Grown, Rounds, Trees, lightgbm, plain_matrix
 
 Floats64 = NDArray[np.float64]
-# How much of each tree is added; half of it where a class has a smaller share of the rows.
-RATE, RARE = 0.1, 0.02
-# Rows in a leaf: a share of the training rows, from least to most.
-LEAF, LEAST, MOST = 10, 2, 20
+# The defaults were chosen on 50 imbalanced tables of 92 to 3,316 rows with 8 to 429 positives, and
+# on 500 to 20,000 rows of five larger ones, against LightGBM's own (31 leaves, no l2, all columns,
+# 255 bins). On the 50, with four seeds of the folds beside those that chose: log loss lower by
+# 2.4 % of the classes' entropy (standard error 0.7), AUC higher by 0.011 (0.004), F1 at a tuned
+# threshold by 0.018 (0.007). One by one: 15 leaves lower the log loss of 1,000 rows by 1.9 % (0.5),
+# of 5,000 by 1.3 % (0.6); 0.7 of the columns at each split that of the 50 by 1.5 % (0.4) of the
+# entropy, an l2 of 0.3 by 1.1 % (0.4). 127 bins change no loss and save a quarter of the time of
+# 5,000 rows. A patience of 20 instead of 30 trees saves a tenth of the time, and costs 48,000 rows
+# 2 % of log loss.
 BINS = 127
+# How much of each tree is added; half of it where a class has a smaller share of the rows. Half of
+# it everywhere gains nothing once there is an l2.
+RATE, RARE = 0.1, 0.02
+# Rows in a leaf: a share of the training rows, from least to most. A most of 5 or 10 lowers AUC by
+# 0.026 (0.006) and 0.006 (0.004); 30 gains nothing.
+LEAF, LEAST, MOST = 10, 2, 20
 # LightGBM's parameters that settle the bins, by their first names.
 BINNING = {
     "max_bin",
@@ -52,8 +63,7 @@ class Boosted(BaseEstimator):  # type: ignore[misc]
         long steps would follow single rows.
     leaves : int
     l2 : float
-        Penalty on the squares of the leaves' values, in rows: half of a row's gradient is left of
-        a leaf of one row.
+        Penalty on the squares of the leaves' values.
     columns : float
         Share of the columns that is tried at each split.
     least_rows : "auto" or int
@@ -91,7 +101,7 @@ class Boosted(BaseEstimator):  # type: ignore[misc]
         l2: float = 1.0,
         columns: float = 0.7,
         least_rows: Literal["auto"] | int = "auto",
-        patience: int = 20,
+        patience: int = 30,
         held_out: float = 0.2,
         categorical: Literal["auto"] | Sequence[int] = "auto",
         settings: Mapping[str, Any] | None = None,
@@ -193,7 +203,9 @@ class Boosted(BaseEstimator):  # type: ignore[misc]
         It keeps the scores of its training rows, and of the validation sets `watch`.
         """
         gbm = lightgbm()
-        named = {**self.parameters(rng, data.y, 0), "objective": "none"}
+        # The caller's gradient is followed as closely as trees can.
+        exact = {"objective": "none", "lambda_l2": 0.0, "feature_fraction_bynode": 1.0}
+        named = {**self.parameters(rng, data.y, 0), **exact}
         train = self._dataset(gbm, data, np.ones(len(data)), 0)
         # Columns that leaves of 20 rows could not split are left out, whatever `least_rows`: along
         # a gradient that may be any, trees of a few dozen rows would follow single ones.

@@ -13,11 +13,21 @@ from anymetric.data import Matrix
 from anymetric.errors import import_extra
 
 Floats64 = NDArray[np.float64]
+# A validation loss is lower only if it is so by this share of the first one: where classes are told
+# apart without error it would fall for ever. Ten times as much costs 48,000 rows 1.3 % of log loss.
+GAIN = 1e-5
 
 
 @dataclass
 class Patience:
     """Follows a loss step by step: where it was least, and whether that is too long ago.
+
+    Parameters
+    ----------
+    limit : int
+        So many steps without a lower loss are too long.
+    share : float
+        A loss is lower if it is so by this share of the first one.
 
     Examples
     --------
@@ -29,9 +39,11 @@ class Patience:
     """
 
     limit: int
+    share: float = 0.0
     best: int = 0
     count: int = 0
     least: float = np.inf
+    gain: float = 0.0
 
     @property
     def lost(self) -> bool:
@@ -42,7 +54,9 @@ class Patience:
         """Take one more loss, unless patience is lost; return whether it is not."""
         if not self.lost:
             self.count += 1
-            if loss < self.least:
+            if self.count == 1:
+                self.gain = self.share * loss
+            if loss < self.least - self.gain:
                 self.best, self.least = self.count, loss
         return not self.lost
 
@@ -78,7 +92,7 @@ class EarlyStopping:
         every = np.ones(len(self.sizes), dtype=bool)
         panels = [every, *~np.eye(len(every), dtype=bool)] if len(every) > 1 else [every]
         self.panels = np.array(panels) * self.sizes  # (panels, sets)
-        self.patience = [Patience(self.limit) for _ in panels]
+        self.patience = [Patience(self.limit, GAIN) for _ in panels]
 
     def record(self, losses: list[float]) -> bool:
         """Record the losses after one more tree; return whether to go on."""
@@ -98,7 +112,7 @@ def best_tree(curves: Floats64, sizes: Floats64, limit: int) -> int:
     >>> best_tree(curves, sizes, 5), best_tree(curves, np.array([1.0, 0.0]), 1)
     (3, 2)
     """
-    patience = Patience(limit)
+    patience = Patience(limit, GAIN)
     for loss in curves @ sizes:
         patience.see(float(loss))
     return patience.best

@@ -16,9 +16,11 @@ from sklearn.pipeline import Pipeline
 
 from anymetric.metrics import (
     R2,
+    ClassMatthews,
     CohenKappa,
     CostMatrix,
     FunctionMetric,
+    Matthews,
     Metric,
     Profit,
     ScorerMetric,
@@ -27,7 +29,7 @@ from anymetric.metrics.asked import AskedMetric
 from anymetric.report.sample import Sample, last_step
 
 # Ready-made metrics that may fall below zero.
-BELOW_ZERO = (R2, CohenKappa, Profit, CostMatrix)
+BELOW_ZERO = (R2, CohenKappa, ClassMatthews, Matthews, Profit, CostMatrix)
 # Features shown.
 MOST_FEATURES = 24
 

@@ -12,11 +12,14 @@ from anymetric.auto.sample import Sample
 from anymetric.data import Data, Matrix, stacked
 from anymetric.engines.tables import lighter
 from anymetric.models import Linear, LinearScorer
+from anymetric.models.rotation import Rotation
 from anymetric.models.tables import Plain
 
 Floats64 = NDArray[np.float64]
 # A sparse table with a larger share of entries than this is slow to square.
 HEAVY = 0.18
+# A sparser table is not rotated: its own products are as fast.
+SPARSE = 0.02
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,10 +32,13 @@ class Features:
         Standardised, if asked.
     reader : Plain or None
         Fills gaps, spreads categories out, clips outliers; None where there is nothing to do.
+    rotation : Rotation or None
+        Where columns outnumber rows: the span of the rows, in which models are trained.
     """
 
     model: Linear
     reader: Plain | None = None
+    rotation: Rotation | None = None
 
     @classmethod
     def of(
@@ -52,10 +58,17 @@ class Features:
         model = Linear(intercept)
         if standardize:
             model = Linear.standardised(table, stock.weights, intercept=intercept)
-        return cls(model, reader)
+        both = stacked(sample.train.X, sample.valid.X) if len(sample.train) else sample.valid.X
+        if sparse.issparse(both) and both.nnz < SPARSE * both.shape[0] * both.shape[1]:
+            return cls(model, reader)
+        rotation = Rotation.of(model, both if reader is None else reader.table(both))
+        return cls(model if rotation is None else Linear(intercept), reader, rotation)
 
     def read(self, sample: Sample) -> Sample:
         """Return the rows with these features, in the form in which products are fastest."""
+        if self.rotation is not None:
+            n = len(sample.train)
+            return sample.with_features(self.rotation.table[:n], self.rotation.table[n:])
         train, valid = (self._table(data) for data in (sample.train, sample.valid))
         if sparse.issparse(train) != sparse.issparse(valid) or heavy(train) or heavy(valid):
             train, valid = sample.train.X, sample.valid.X
@@ -65,7 +78,13 @@ class Features:
 
     def scorer(self, theta: Floats64) -> LinearScorer:
         """Return a model of the features as they were given; theta may be ``(C, p)``."""
-        weights, offset = self.model.raw(theta)
+        if self.rotation is not None:
+            found = [self.rotation.weights(one) for one in np.atleast_2d(theta)]
+            weights, offset = np.stack([w for w, _ in found]), np.array([b for _, b in found])
+            if theta.ndim == 1:
+                weights, offset = weights[0], offset[0]
+        else:
+            weights, offset = self.model.raw(theta)
         return LinearScorer(weights, offset if theta.ndim > 1 else float(offset), self.reader)
 
     def _table(self, data: Data) -> Matrix:

@@ -47,6 +47,7 @@ class LearnerFamily:
     --------
     >>> from sklearn.tree import DecisionTreeClassifier
     >>> from anymetric.auto.records import Weighting
+    >>> from anymetric.auto.task import Task
     >>> from anymetric.models import Reweighted
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(90, 2))
@@ -103,7 +104,8 @@ class LearnerFamily:
             return Candidate(proposal, scorer, table(scorer, X))
         valid = np.empty((len(self.sample.valid), self.sample.task.outputs))
         for out in self.sample.folds:
-            model = self._whole(proposal, self._joined(weights.without(out)), None, start, rng)
+            left = self._joined(self.sample.weights(proposal.weighting, out))
+            model = self._whole(proposal, left, None, start, rng)
             valid[out] = table(model, X[out])
         return Candidate(proposal, scorer, valid)
 
@@ -181,7 +183,7 @@ class LearnerFamily:
                     valid[out] = as_table(grown.scores(X[out], grown.best_without(k)))
             return Candidate(proposal, grown.cut(grown.best), valid, grown.best)
         grown = [
-            prepared.fit(self._joined(weights.without(out)), rng, stopping=[one])
+            prepared.fit(self._joined(sample.weights(proposal.weighting, out)), rng, stopping=[one])
             for out, one in zip(folds, watching, strict=True)
         ]
         best = np.array([one.best for one in grown])

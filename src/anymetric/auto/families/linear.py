@@ -106,7 +106,7 @@ class LinearFamily:
         theta = minimise(objective, None if near is None else near.state, tolerance=TOLERANCE)
         valid = np.asarray(self.model.scores(self.sample.valid.X, theta), dtype=np.float64)
         if weights.valid is not None:
-            for out, found in self._without_each_fold(proposal, weights, objective, theta):
+            for out, found in self._without_each_fold(proposal, objective, theta):
                 valid[out] = self.model.scores(self.sample.valid.X[out], found)
         return Candidate(proposal, self._scorer(theta), valid[:, np.newaxis], theta)
 
@@ -142,88 +142,60 @@ class LinearFamily:
         return WeightedLoss(self.model, data, proposal.loss or self.loss, rows, ridge)
 
     def _without_each_fold(
-        self, proposal: Proposal, weights: Weights, objective: WeightedLoss, theta: Floats64
+        self, proposal: Proposal, objective: WeightedLoss, theta: Floats64
     ) -> Iterator[tuple[Ints, Floats64]]:
         """Yield the validation rows of each fold, and parameters trained without them.
 
         Steps from the full solution with the fold's own Hessian are mostly as good as a full solve;
         where they are not, for columns are many or the loss has no curvature there, it is solved.
         """
-        n = len(objective.data) - len(self.sample.valid)
-        parts = [(out, self._without(objective, weights, out)) for out in self.sample.folds]
-        if not second_order(objective):
-            for out, other in parts:
-                yield out, minimise(other, theta, tolerance=TOLERANCE)
-            return
-        pieces = Pieces.of(objective, theta, n, self.sample.folds)
-        for k, (out, other) in enumerate(parts):
-            found = None
-            if not flat_curvature(objective.loss):
-                found = pieces.stepped(other, theta, k)
+        folds, n = self.sample.folds, len(objective.data) - len(self.sample.valid)
+        quick = second_order(objective) and not flat_curvature(objective.loss)
+        hessians = fold_hessians(objective, theta, n, folds) if quick else []
+        for k, out in enumerate(folds):
+            rows = self.sample.weights(proposal.weighting, out).joined
+            other, found = replace(objective, rows=rows), None
+            if quick:
+                scale = 1.0 / max(1.0 - float(objective.share[n + out].sum()), 1e-300)
+                H = hessians[0] if n else np.zeros_like(hessians[0])
+                rest = np.sum(hessians[1:], axis=0) - hessians[k + 1]
+                found = stepped(other, theta, H + (scale if n == 0 else 1.0) * rest)
             if found is None:
                 # What steps leave over is of the fold's own labels: it must not judge itself.
                 found = minimise(other, theta, tolerance=TOLERANCE)
             yield out, found
 
-    def _without(self, objective: WeightedLoss, weights: Weights, out: Ints) -> WeightedLoss:
-        """Return the objective without some validation rows; the others keep their share."""
-        return replace(objective, rows=weights.without(out).joined)
+
+def fold_hessians(
+    objective: WeightedLoss, theta: Floats64, n: int, folds: list[Ints]
+) -> list[Floats64]:
+    """Return the Hessian of the first n rows, then of each fold of those that follow."""
+    model, X = objective.model, objective.data.X
+    assert isinstance(model, Linear)
+    curvature = objective.row_curvature(theta)
+    parts = [np.arange(n), *(n + out for out in folds)]
+    tables = [X[:n], *(X[rows] for rows in parts[1:])]
+    return [model.hessian(X, curvature[rows]) for X, rows in zip(tables, parts, strict=True)]
 
 
-@dataclass(frozen=True, eq=False)
-class Pieces:
-    """Gradients and Hessians at one place, of the training rows and of each fold.
+def stepped(other: WeightedLoss, theta: Floats64, hessian: Floats64) -> Floats64 | None:
+    """Return where steps with one Hessian lead; None if they do not arrive.
 
-    Attributes
-    ----------
-    slopes, curvatures : lists
-        Those of the training rows first, then of each fold.
-    shares : array
-        The weight of each fold.
+    Such steps shrink by about the same factor each: what the next would gain is known.
     """
-
-    slopes: list[Floats64]
-    curvatures: list[Floats64]
-    shares: Floats64
-
-    @classmethod
-    def of(cls, objective: WeightedLoss, theta: Floats64, n: int, folds: list[Ints]) -> Pieces:
-        """Take the objective apart; its first n rows train in all folds."""
-        model, data = objective.model, objective.data
-        assert isinstance(model, Linear)
-        curvature = objective.row_curvature(theta)
-        scores = np.asarray(model.scores(data.X, theta), dtype=np.float64)
-        slope = objective.share * objective.loss.score_slope(scores, data.y)
-        parts = [np.arange(n), *(n + out for out in folds)]
-        tables = [data.X[:n], *(data.X[rows] for rows in parts[1:])]
-        pairs = list(zip(tables, parts, strict=True))
-        return cls(
-            [model.pullback(X, theta, slope[rows]) for X, rows in pairs],
-            [model.hessian(X, curvature[rows]) for X, rows in pairs],
-            np.array([objective.share[rows].sum() for rows in parts[1:]]),
-        )
-
-    def stepped(self, other: WeightedLoss, theta: Floats64, k: int) -> Floats64 | None:
-        """Return where steps without fold k lead; None if they do not arrive.
-
-        Such steps shrink by about the same factor each: what the next would gain is known.
-        """
-        scale = self.shares.sum() / max(float(self.shares.sum() - self.shares[k]), 1e-300)
-        rest = scale * (np.sum(self.curvatures[1:], axis=0) - self.curvatures[k + 1])
-        H = self.curvatures[0] + rest + np.diag(other.penalty)
-        factor = linalg.cho_factor(positive_definite(np.asarray(H)))
-        down = self.slopes[0] + scale * (np.sum(self.slopes[1:], axis=0) - self.slopes[k + 1])
-        slope, found, before = down + other.penalty * theta, theta, np.inf
-        for number in range(STEPS):
-            step = linalg.cho_solve(factor, slope)
-            found, gain = found - step, float(slope @ step)
-            if number > 0 and (gain <= TOLERANCE or gain * gain <= TOLERANCE * before):
-                near = np.linalg.norm(found - theta) < 1.0 + np.linalg.norm(theta)
-                return found if near else None
-            if not gain <= SLOW * before:
-                return None
-            before, slope = gain, other.value_and_gradient(found)[1]
-        return None
+    factor = linalg.cho_factor(positive_definite(hessian + np.diag(other.penalty)))
+    found, before = theta, np.inf
+    for number in range(STEPS):
+        slope = other.value_and_gradient(found)[1]
+        step = linalg.cho_solve(factor, slope)
+        found, gain = found - step, float(slope @ step)
+        if number > 0 and (gain <= TOLERANCE or gain * gain <= TOLERANCE * before):
+            near = np.linalg.norm(found - theta) < 1.0 + np.linalg.norm(theta)
+            return found if near else None
+        if not gain <= SLOW * before:
+            return None
+        before = gain
+    return None
 
 
 def left_out(objective: WeightedLoss, theta: Floats64, data: Data, share: Floats64) -> Floats64:

@@ -83,7 +83,8 @@ class MultinomialFamily:
             for k, out in enumerate(sample.folds):
                 # It may begin only where its own rows did not lead.
                 begin = starts[k] if starts else None
-                folds.append(self._solved(proposal, weights.without(out), begin))
+                left = sample.weights(proposal.weighting, out)
+                folds.append(self._solved(proposal, left, begin))
                 valid[out] = model.table(sample.valid.X[out], folds[-1])
         scorer = self.features.scorer(theta.reshape(C, -1))
         return Candidate(proposal, scorer, valid, (theta, tuple(folds)))

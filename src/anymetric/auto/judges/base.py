@@ -106,6 +106,10 @@ class Judge(ABC):
         """
         return list(found)
 
+    def closing(self) -> Judge | None:
+        """Return the judge of the answer; None if there are no calls left for it."""
+        return self if self.left >= self.price else None
+
     def confirmed(self, scores: Floats64) -> bool:
         """Return whether the cost of an answer is as the judge said; it may ask the metric."""
         return True

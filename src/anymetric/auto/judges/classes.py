@@ -113,6 +113,15 @@ class ClassesJudge(Judge):
             shifts, costs = along_label(self.metric, self.true, own, scores, output)
         return shifts, costs[:, np.newaxis]
 
+    def closing(self) -> Judge | None:
+        """Count one call, for all that is asked about the answer."""
+        if self.ledger is None:
+            return self
+        if self.ledger.left < 1:
+            return None
+        self.ledger.count(1)
+        return replace(self, ledger=None)
+
     def take(self, rows: Ints) -> ClassesJudge:
         """Return a judge of some rows only, without resamples; nothing is counted."""
         weights = self.weights[rows, :1]

@@ -115,6 +115,15 @@ class CountsJudge(Judge):
             sums += summed(self.weights[:, kept], self.cell[kept], self.size)[:, np.newaxis]
         return -0.5 * (above + below), np.moveaxis(sums, 1, 0)
 
+    def closing(self) -> Judge | None:
+        """Count one call, for all that is asked about the answer."""
+        if self.ledger is None:
+            return self
+        if self.ledger.left < 1:
+            return None
+        self.ledger.count(1)
+        return replace(self, ledger=None)
+
     def take(self, rows: Ints) -> CountsJudge:
         """Return a judge of some rows only; nothing is counted."""
         weights = self.weights[:1, rows]

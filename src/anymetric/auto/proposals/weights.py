@@ -24,8 +24,8 @@ FACTORS = (1 / 3, 3.0)
 USUAL = 10.0
 # A class with fewer rows is not cut in halves.
 HALVED = 50
-# The strength by which trees are asked to be smaller; shares of validation rows in their mixtures.
-SMALLER, OF_TREES = 100.0, (0.5, 0.85)
+# Shares of validation rows in mixtures for trees, beside the natural one.
+OF_TREES = (0.5, 0.85)
 
 
 def linear_proposals(
@@ -95,29 +95,22 @@ def tree_proposals(
 ) -> Iterator[Proposal]:
     """Yield the shorter list for families whose every fit takes long.
 
-    Mixtures follow the best candidate of the training rows alone.
+    Trees at a tuned threshold gain nothing from balanced classes or smaller sizes (84 KEEL tasks:
+    0.0008 +- 0.0021 for three more proposals). Mixtures follow the best of the training rows.
     """
     first = Weighting(sample.source)
-    bases = [first] if sample.single else [first, *like_validation(sample)[:1]]
-    for base in bases:
-        yield Proposal(base, family=family)
-        yield Proposal(with_balance(base, 1.0), family=family)
-        yield Proposal(base, SMALLER, family=family)
-        yield Proposal(with_balance(base, 1.0), SMALLER, family=family)
-    for one in (*by_source(sample, problem), *by_amount(sample, problem)):
+    bases = [first] if sample.single else [first, *like_validation(sample)]
+    for one in (*bases, *by_source(sample, problem), *by_amount(sample, problem)):
         yield Proposal(one, family=family)
     if sample.single or not use_validation:
         return
-    alone = Weighting("valid")
-    yield Proposal(alone, family=family)
-    yield Proposal(alone, SMALLER, family=family)
-    own = [k for k in table.of(family) if table.candidates[k].proposal.weighting.rows == "train"]
+    yield Proposal(Weighting("valid"), family=family)
+    own = [k for k in table.of(family) if table.candidates[k].proposal.weighting in bases]
     leader = min(own, key=lambda k: table.assessments[k].mean, default=None)
     if leader is not None:
-        best = table.candidates[leader].proposal
+        likeness = table.candidates[leader].proposal.weighting.likeness
         for share in sorted({sample.natural, *OF_TREES}):
-            mixed = Weighting("both", share, best.weighting.likeness, best.weighting.balance)
-            yield Proposal(mixed, best.strength, family=family)
+            yield Proposal(Weighting("both", share, likeness), family=family)
 
 
 def few_proposals(sample: Sample, family: str = LINEAR) -> Iterator[Proposal]:

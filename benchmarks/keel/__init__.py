@@ -1,0 +1,1 @@
+"""KEEL: the classifier on imbalanced data sets, against tuned thresholds and class weights."""
