@@ -35,6 +35,7 @@ BY_CLASS = {
     "worst_class_recall": lambda y, p, w: recalls(y, p, w).min(),
     "gmean": lambda y, p, w: np.prod(found := recalls(y, p, w)) ** (1 / len(found)),
     "cohen_kappa": weighed(sk.cohen_kappa_score),
+    "mcc": weighed(sk.matthews_corrcoef),
     CostMatrix(COSTS): lambda y, p, w: np.average(COSTS[y, p], weights=w),
 }
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.metrics import ndcg_score
+from sklearn.metrics import matthews_corrcoef, ndcg_score
 
 from anymetric.auto.judges.base import Judge, margins, shifts_flagging
 from anymetric.auto.judges.bootstrap import bind_resamples, bootstrap_weights
@@ -20,6 +20,7 @@ from anymetric.metrics import (
     Classes,
     ClassF,
     CostMatrix,
+    Matthews,
     as_metric,
     meant,
     metric,
@@ -27,15 +28,16 @@ from anymetric.metrics import (
 from anymetric.problem import Problem
 from anymetric.surrogates import Softmax
 from class_oracles import BY_CLASS, BY_LABEL, FOUR
-from metric_oracles import COUNTED, rows
+from metric_oracles import COUNTED, by_sklearn, rows
 
+DECIDED = {**COUNTED, Matthews(): by_sklearn(matthews_corrcoef)}
 QUICK = settings(max_examples=25, deadline=None)
 
 
 # Two classes.
 
 
-@given(rows(), st.sampled_from(list(COUNTED)), st.booleans(), st.integers(0, 2**20), st.data())
+@given(rows(), st.sampled_from(list(DECIDED)), st.booleans(), st.integers(0, 2**20), st.data())
 @settings(max_examples=30, deadline=None)
 def test_counts_are_scikit_learns_for_every_threshold_and_resample(case, spec, some, seed, data):
     n = len(case["y"])
@@ -55,7 +57,7 @@ def test_counts_are_scikit_learns_for_every_threshold_and_resample(case, spec, s
     for shift, row in zip(shifts, costs, strict=True):
         there = case["scores"] + (shift if moving is None else np.where(moving, shift, 0.0))
         for factor, cost in zip([np.ones(n), *resamples.T], row, strict=True):
-            told = COUNTED[spec]({**case, "scores": there, "weights": weights * factor})
+            told = DECIDED[spec]({**case, "scores": there, "weights": weights * factor})
             assert cost == pytest.approx(spec.cost(told), abs=1e-9)
         np.testing.assert_allclose(judge.evaluate(there[:, np.newaxis]), row, atol=1e-12)
 

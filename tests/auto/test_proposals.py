@@ -151,14 +151,16 @@ def test_the_ridge_rises_as_long_as_it_pays(costs):
     assert costs[RIDGES.index(best[0])] == min(costs[: len(tried)])
 
 
-def test_mixtures_of_trees_follow_the_best_of_the_training_rows(rng):
+@pytest.mark.parametrize("like", [0.0, 1.0])
+def test_mixtures_of_trees_follow_the_best_of_the_training_rows(like, rng):
     found, problem = problem_of(sample("two", rng, train=120, valid=60), "f1")
-    table = Predictions()
-    cost = lambda p: 0.1 if p.weighting.balance and p.strength > 50.0 else 0.5  # noqa: E731
-    proposals = told(tree_proposals(found, problem, table, True, "boosted"), table, cost)
+    ratio, table = rng.exponential(size=120), Predictions()
+    found = Sample(found.task, found.train, found.valid, found.fold, ratio)
+    cost = lambda p: 0.1 if p.weighting.likeness == like else 0.5  # noqa: E731
+    proposals = told(tree_proposals(found, problem, table, True, "boosted"), table, cost, n=60)
     mixed = [one for one in proposals if one.weighting.rows == "both"]
-    assert len(mixed) == 3
-    assert all(one.weighting.balance == 1.0 and one.strength > 50.0 for one in mixed)
+    assert mixed
+    assert all(one.weighting.likeness == like for one in mixed)
 
 
 def test_a_handful_of_rows_gets_the_two_plainest(rng):

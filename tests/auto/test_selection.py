@@ -54,6 +54,14 @@ def test_the_bootstrap_counts_wins_and_ties_share(seed):
     np.testing.assert_allclose(BootstrapSelection().shares(costs), wins / 12)
 
 
+@pytest.mark.parametrize("unit", [1e-12, 1.0, -1e12])
+def test_rounding_breaks_no_tie(unit, rng):
+    costs = unit * np.repeat(rng.integers(1, 4, (20, 2)), 2, axis=1).astype(float)
+    noise = 1.0 + 1e-15 * rng.choice([-1.0, 0.0, 1.0], costs.shape)
+    plain, rounded = (BootstrapSelection().shares(one) for one in (costs, noise * costs))
+    np.testing.assert_allclose(plain, rounded)
+
+
 @pytest.mark.parametrize("unit", [1e-12, 1.0, 1e12])
 def test_greedy_steps_are_those_of_brute_force(unit, rng):
     """Each candidate joins that makes the average of all so far cheapest; the best size is kept."""
