@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from anymetric.auto.constants import CLEARLY_WORSE
 from anymetric.auto.decisions import Threshold
 from anymetric.auto.judges.base import Judge
 from anymetric.auto.judges.counts import CountsJudge
@@ -15,7 +14,7 @@ from anymetric.auto.judges.learned import LearnedJudge
 from anymetric.auto.records import LINEAR, Assessment, Predictions
 from anymetric.auto.search import Search
 from anymetric.auto.selection import Average, Selection, agreeing
-from anymetric.auto.threshold_transfer import PooledRows, chosen_again, worse
+from anymetric.auto.threshold_transfer import PooledRows
 from anymetric.metrics import DecisionMetric
 
 Floats64 = NDArray[np.float64]
@@ -48,9 +47,7 @@ class Answer:
     trust: float = 0.0
 
 
-def answer_of(
-    search: Search, selection: Selection, transfer: bool, resamples: int
-) -> Answer | None:
+def answer_of(search: Search, selection: Selection, transfer: bool) -> Answer | None:
     """Return the answer; None if no candidate has costs on resamples."""
     found, judge = None, search.judge.closing()
     if judge is None:
@@ -60,23 +57,21 @@ def answer_of(
         table = search.finalists()
         if not len(table):
             return None
-        found = selected(search, table, selection, transfer, resamples)
+        found = selected(search, table, selection, transfer)
         if search.judge.confirmed(found.found.scores):
             break
     return found
 
 
-def selected(
-    search: Search, table: Predictions, selection: Selection, transfer: bool, resamples: int
-) -> Answer:
+def selected(search: Search, table: Predictions, selection: Selection, transfer: bool) -> Answer:
     """Select among all candidates; where lines alone cost no more, they are the answer."""
-    found = from_pool(search, table, selection, transfer, resamples)
+    found = from_pool(search, table, selection, transfer)
     lines = table.of(LINEAR)
     if not 0 < len(lines) < len(table) or not np.any(found.shares[lines] < 1.0):
         return found
     if not np.any(np.delete(found.shares, lines)):
         return found
-    plain = from_pool(search, table.take(lines), selection, transfer, resamples)
+    plain = from_pool(search, table.take(lines), selection, transfer)
     if len(plain.found.resampled) == 0 or plain.found.gain(found.found)[0] < 0.0:
         return found
     shares = np.zeros(len(table))
@@ -97,9 +92,7 @@ def averaged(search: Search, table: Predictions, shares: Floats64) -> Average:
     return Average.of(table, shares, search.sample.task, search.sample.valid.weights)
 
 
-def from_pool(
-    search: Search, table: Predictions, selection: Selection, transfer: bool, resamples: int
-) -> Answer:
+def from_pool(search: Search, table: Predictions, selection: Selection, transfer: bool) -> Answer:
     """Select among candidates, and place the threshold of their average."""
     shares = shares_of(table, selection, search.judge)
     average = averaged(search, table, shares)
@@ -111,11 +104,7 @@ def from_pool(
         found = search.rule.assess(average.valid, search.judge)
     answer = Answer(table, shares, average, found)
     if transfer and transferable(search, table, shares):
-        answer = transferred(search, answer, selection, resamples)
-    best = table.assessments[table.best]
-    if worse(answer.found.resampled, best.resampled, CLEARLY_WORSE):
-        # What each does well, the average may do badly: flag nobody, for instance.
-        return single(search, table)
+        answer = transferred(search, answer)
     return answer
 
 
@@ -152,8 +141,8 @@ def metric_of(judge: CountsJudge | LearnedJudge) -> DecisionMetric:
     return judge.metric if isinstance(judge, CountsJudge) else judge.inner.metric
 
 
-def transferred(search: Search, answer: Answer, selection: Selection, resamples: int) -> Answer:
-    """Let training rows help to place the threshold and, if trusted, to select anew."""
+def transferred(search: Search, answer: Answer) -> Answer:
+    """Let training rows help to place the threshold."""
     judge = search.judge
     assert isinstance(judge, CountsJudge | LearnedJudge)
     exact = judge if isinstance(judge, CountsJudge) else judge.inner
@@ -180,21 +169,7 @@ def transferred(search: Search, answer: Answer, selection: Selection, resamples:
     shift, trust = pooled.placed(scores, exact)
     if trust == 0.0:
         return answer
-    placed = at_shift(answer, shift, trust, exact)
-    pairs = [(train_scores(k), one.valid[:, 0]) for k, one in enumerate(table.candidates)]
-    costs, at = chosen_again(pooled, pairs, trust, resamples, search.rng)
-    shares = agreeing(selection.shares(costs, table.scores, exact.evaluate), table.scores[:, :, 0])
-    moved = [
-        replace(one, offsets=np.array([s]), scale=1.0)
-        for one, s in zip(table.assessments, at, strict=True)
-    ]
-    average = averaged(search, table.reassessed(moved), shares)
-    scores = of_average(average)
-    pooled = PooledRows.of(metric_of(judge), search.sample, scores)
-    shift, trust = pooled.placed(scores, exact)
-    again = at_shift(Answer(table, shares, average, answer.found), shift, trust, exact)
-    again_worse = worse(again.found.resampled, placed.found.resampled, CLEARLY_WORSE)
-    return placed if again_worse else again
+    return at_shift(answer, shift, trust, exact)
 
 
 def at_shift(answer: Answer, shift: float, trust: float, judge: CountsJudge) -> Answer:

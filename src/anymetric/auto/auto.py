@@ -135,7 +135,7 @@ class Auto:
                 raise ValueError(f"max_metric_calls must allow one candidate; got {most}.")
             if search.flat:
                 return single_solution(search, Status.FLAT)
-            answer = answer_of(search, self.selection, self.transfer, self.resamples)
+            answer = answer_of(search, self.selection, self.transfer)
             if answer is None:
                 return single_solution(search, status)
             if small is ledger:

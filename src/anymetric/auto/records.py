@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,8 @@ from anymetric.models import Scorer
 
 Floats64 = NDArray[np.float64]
 LINEAR = "linear"
+# A proposal of more strength than this asks families other than lines for smaller models.
+SMALL = 50.0
 
 
 @dataclass(frozen=True)
@@ -117,9 +119,10 @@ class Proposal:
         """What the report calls it."""
         parts = [] if self.family == LINEAR else [f"{self.family}:"]
         named = [self.note] if self.surrogates is not None else [self.weighting.name, self.note]
-        ridge = f"ridge {self.strength:g}" if self.family == LINEAR else ""
-        loss = "" if self.loss is None else self.loss.name
-        parts.append(", ".join(part for part in (*named, loss, ridge) if part))
+        size = "small" if self.strength > SMALL else ""
+        size = f"ridge {self.strength:g}" if self.family == LINEAR else size
+        loss = "" if self.loss is None else label_of(self.loss)
+        parts.append(", ".join(part for part in (*named, loss, size) if part))
         return " ".join(parts)
 
     @property
@@ -127,6 +130,19 @@ class Proposal:
         """Whether anybody would try it: all training rows alike, and the usual loss."""
         usual = self.loss is None or self.loss.name == "squared"
         return usual and self.weighting in (Weighting(), Weighting("all"))
+
+
+def label_of(loss: Loss) -> str:
+    """Return a loss's name with its settings.
+
+    Examples
+    --------
+    >>> from anymetric.losses import Huber, Squared
+    >>> label_of(Huber(0.2)), label_of(Squared())
+    ('huber(0.2)', 'squared')
+    """
+    settings = [f"{getattr(loss, one.name):g}" for one in fields(loss)]  # type: ignore[arg-type]
+    return f"{loss.name}({', '.join(settings)})" if settings else loss.name
 
 
 @dataclass(frozen=True, eq=False)

@@ -60,7 +60,9 @@ class BootstrapSelection:
         evaluate: Callable[[Floats64], Floats64] | None = None,
     ) -> Floats64:
         """Count the resamples that each candidate wins."""
-        best = resampled == resampled.min(axis=1, keepdims=True)
+        # Candidates with the same decisions cost the same, but for rounding.
+        low = resampled.min(axis=1, keepdims=True)
+        best = resampled <= low + 1e-12 * float(np.abs(resampled).max())
         return np.asarray((best / best.sum(axis=1, keepdims=True)).mean(axis=0))
 
 

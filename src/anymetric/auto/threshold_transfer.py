@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -11,7 +10,7 @@ from numpy.typing import NDArray
 from anymetric.auto.constants import DOUBTED, TRUSTED
 from anymetric.auto.covariate_shift import label_ratio
 from anymetric.auto.decisions import lowest
-from anymetric.auto.judges.bootstrap import affordable_resamples, bootstrap_weights
+from anymetric.auto.judges.bootstrap import affordable_resamples
 from anymetric.auto.judges.counts import CountsJudge
 from anymetric.auto.sample import Sample, effective
 from anymetric.data import Data
@@ -105,11 +104,6 @@ class PooledRows:
                 return self._best_shift(both, trust), trust
         return 0.0, 0.0
 
-    def judge(self, trust: float, resamples: int, rng: np.random.Generator) -> CountsJudge:
-        """Return a judge of all rows, with resamples of them."""
-        weights = bootstrap_weights(len(self.data), resamples, rng)
-        return CountsJudge.of(self.metric, self._at(trust), weights)
-
     def scores(self, scores: tuple[Floats64, Floats64]) -> Floats64:
         """Return the scores of the rows that are here: validation rows first."""
         return np.append(scores[1], scores[0][:: self.step])
@@ -166,24 +160,3 @@ def worse(costs: Floats64, others: Floats64, errors: float, resolution: float = 
     excess = costs - others
     error = max(float(np.hypot(excess.std(), others.std())), resolution, np.finfo(float).tiny)
     return float(excess.mean()) > errors * error
-
-
-def chosen_again(
-    pooled: PooledRows,
-    scores: Sequence[tuple[Floats64, Floats64]],
-    trust: float,
-    resamples: int,
-    rng: np.random.Generator,
-) -> tuple[Floats64, Floats64]:
-    """Return costs ``(B, C)`` of candidates on resamples of all rows, and their best shifts.
-
-    Rows that are trusted tell candidates apart better too.
-    """
-    judge = pooled.judge(trust, resamples, rng)
-    costs, at = [], []
-    for one in scores:
-        shifts, found = judge.sweep(pooled.scores(one)[:, np.newaxis])
-        best = lowest(found[:, 1:].mean(axis=1))
-        costs.append(found[best, 1:])
-        at.append(float(shifts[best]))
-    return np.stack(costs, axis=1), np.array(at)

@@ -50,10 +50,6 @@ class Family(Protocol):
         """Return scores ``(n_train, C)`` of the training rows, as if each had not trained."""
         ...
 
-    def on(self, sample: Sample) -> Family:
-        """Return the family for other rows, with features as they were given."""
-        ...
-
 
 def nearest(proposal: Proposal, candidates: Sequence[Candidate]) -> Candidate | None:
     """Return the candidate of the same family that was trained most alike; None if there is none.

@@ -10,15 +10,13 @@ from typing import Any, Protocol, cast, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from anymetric.auto.records import Candidate, Proposal
+from anymetric.auto.records import SMALL, Candidate, Proposal
 from anymetric.auto.sample import Sample, Weights, dealt
 from anymetric.data import Data, Matrix
 from anymetric.models import Learner, Scorer
 
 Floats64 = NDArray[np.float64]
 Ints = NDArray[np.intp]
-# A proposal of more strength than this asks for smaller models.
-SMALL = 50.0
 
 
 @runtime_checkable
@@ -66,10 +64,6 @@ class LearnerFamily:
     def name(self) -> str:
         """The learner's own word."""
         return self.learner.family
-
-    def on(self, sample: Sample) -> LearnerFamily:
-        """Return the family for other rows."""
-        return replace(self, sample=sample)
 
     @cached_property
     def prepared(self) -> Any | None:

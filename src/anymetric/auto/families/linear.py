@@ -65,10 +65,6 @@ class LinearFamily:
         """Build the family on rows as they are."""
         return cls(features.read(sample), features)
 
-    def on(self, sample: Sample) -> LinearFamily:
-        """Return the family for other rows."""
-        return LinearFamily.of(sample, self.features)
-
     @property
     def model(self) -> Linear:
         """The features that the parameters see."""

@@ -55,10 +55,6 @@ class MultinomialFamily:
         """Build the family on rows as they are."""
         return cls(features.read(sample), features)
 
-    def on(self, sample: Sample) -> MultinomialFamily:
-        """Return the family for other rows."""
-        return MultinomialFamily.of(sample, self.features)
-
     def takes(self, proposal: Proposal) -> bool:
         """Take every proposal of weights."""
         return proposal.surrogates is None

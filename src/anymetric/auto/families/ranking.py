@@ -148,10 +148,6 @@ class RankingFamily:
         )
         return cls(QueryRows(problem, rows.fold), sample, features)
 
-    def on(self, sample: Sample) -> RankingFamily:
-        """Return the family itself: queries are not sampled."""
-        return self
-
     def takes(self, proposal: Proposal) -> bool:
         """Take proposals of surrogates."""
         return proposal.surrogates is not None

@@ -62,10 +62,6 @@ class RankingTrees:
         """The learner's own word."""
         return self.learner.family
 
-    def on(self, sample: Sample) -> RankingTrees:
-        """Return the family itself: queries are not sampled."""
-        return self
-
     def takes(self, proposal: Proposal) -> bool:
         """Take proposals of surrogates."""
         return proposal.surrogates is not None

@@ -83,7 +83,7 @@ class CountsJudge(Judge):
         """Return the costs of the decisions as they are; one call."""
         self._count()
         flagged = np.flatnonzero(scores[:, 0] > 0.0)
-        sums = summed(self.weights[:, flagged], self.cell[flagged], self.size)
+        sums = summed(self.weights, self.cell[flagged], self.size, flagged)
         return np.asarray(self.metric.cost(self.metric.from_sums(sums, self.totals)))
 
     def sweep(
@@ -107,12 +107,12 @@ class CountsJudge(Judge):
         step = np.repeat(np.arange(len(cuts) - 1), np.diff(cuts))
         place = step * self.size + self.cell[order]
         count = (len(cuts) - 1) * self.size
-        steps = summed(self.weights[:, order], place, count).reshape(-1, len(cuts) - 1, self.size)
+        steps = summed(self.weights, place, count, order).reshape(-1, len(cuts) - 1, self.size)
         sums = np.zeros((steps.shape[0], len(cuts), self.size))
         np.cumsum(steps, axis=1, out=sums[:, 1:])
         if moving is not None:
             kept = np.flatnonzero((score > 0.0) & ~moving)
-            sums += summed(self.weights[:, kept], self.cell[kept], self.size)[:, np.newaxis]
+            sums += summed(self.weights, self.cell[kept], self.size, kept)[:, np.newaxis]
         return -0.5 * (above + below), np.moveaxis(sums, 1, 0)
 
     def closing(self) -> Judge | None:
@@ -138,8 +138,8 @@ class CountsJudge(Judge):
             self.ledger.count(1)
 
 
-def summed(weights: Floats64, place: Ints, count: int) -> Floats64:
-    """Return sums ``(m, count)`` of weights ``(m, n)`` by place.
+def summed(weights: Floats64, place: Ints, count: int, columns: Ints | None = None) -> Floats64:
+    """Return sums ``(m, count)`` of weights ``(m, n)``, or of some of their columns, by place.
 
     Columns are gathered in order of their place and added in runs: several times faster than a
     scatter for each of m.
@@ -150,12 +150,13 @@ def summed(weights: Floats64, place: Ints, count: int) -> Floats64:
     [[5.0, 0.0, 2.0]]
     """
     found = np.zeros((len(weights), count))
-    if weights.shape[1] == 0:
+    if len(place) == 0:
         return found
     order = np.argsort(place, kind="stable")
     sorted_place = place[order]
     start = np.flatnonzero(np.diff(sorted_place, prepend=-1))
-    found[:, sorted_place[start]] = np.add.reduceat(weights[:, order], start, axis=1)
+    gathered = weights[:, order if columns is None else columns[order]]
+    found[:, sorted_place[start]] = np.add.reduceat(gathered, start, axis=1)
     return found
 
 
