@@ -21,11 +21,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from anymetric import MetricClassifier, MetricError, MetricRanker, MetricRegressor, metric, scorer
 from anymetric.auto import Auto
-from anymetric.auto.jury import bind_replicate, replicate_weights
-from anymetric.auto.learned import AutoLearned
-from anymetric.data import Data
 from anymetric.errors import MetricWarning
-from anymetric.metrics import as_metric
 from anymetric.models import Reweighted
 from anymetric.report.sample import Sample
 from anymetric.solution import Status
@@ -60,31 +56,17 @@ def numbers(rng):
 @pytest.mark.parametrize("standardize", [True, False])
 def test_numbers_have_no_threshold_whatever_is_asked(numbers, asked, standardize):
     X, y = numbers
-    reg = MetricRegressor(asked, standardize=standardize, random_state=0).fit(X, y)
+    reg = MetricRegressor(asked, standardize=standardize, model="linear", random_state=0).fit(X, y)
     assert mean_absolute_error(y, reg.predict(X)) < 0.9
 
 
-def test_a_function_of_numbers_has_replicates_of_its_own(numbers):
+def test_a_function_of_numbers_has_resamples_of_its_own(numbers):
     X, y = numbers
     named, own = (
-        MetricRegressor(m, random_state=0).fit(X, y) for m in ("mean_absolute_error", mae)
+        MetricRegressor(m, model="linear", random_state=0).fit(X, y)
+        for m in ("mean_absolute_error", mae)
     )
     assert own.settings_["error"] == pytest.approx(named.settings_["error"], rel=0.5)
-
-
-@pytest.mark.parametrize("asked", [weighted_accuracy, "accuracy", "matthews_corrcoef"])
-def test_replicates_are_about_the_metric_itself(asked, rng):
-    y = np.where(rng.random(2000) < 0.4, 1.0, -1.0)
-    scores = np.where(rng.random(2000) < 0.7, y, -y)
-    right = scores == y
-    data = Data(np.zeros((2000, 1)), y, np.where(right, 0.1, 5.0))
-    found = as_metric(asked)
-    bound = found.bind(y, weights=data.weights, labels=(0, 1))
-    told = []
-    for weights in replicate_weights(2000, 40, rng).T:
-        rows, one = bind_replicate(found, data, weights, (0, 1))
-        told.append(float(one.values(scores if rows is None else scores[rows])))
-    assert np.mean(told) == pytest.approx(float(bound.values(scores)), abs=0.02)
 
 
 @pytest.mark.parametrize("classes", [2, 3])
@@ -96,7 +78,7 @@ def test_a_scorer_that_looks_at_the_features_gets_them_everywhere(classes):
         seen.append(np.ptp(X[:, 1]) > 0.0)
         return by_second_column(estimator, X, y)
 
-    clf = MetricClassifier(watching, random_state=0).fit(
+    clf = MetricClassifier(watching, model="linear", random_state=0).fit(
         X[:300], y[:300], X_val=X[300:], y_val=y[300:]
     )
     assert all(seen)
@@ -109,7 +91,7 @@ def test_a_scorer_that_looks_at_the_features_gets_them_everywhere(classes):
 @pytest.mark.parametrize("classes", [2, 3])
 def test_a_page_reads_the_probabilities_that_a_model_states(classes):
     X, y = make_classification(400, n_informative=4, n_classes=classes, random_state=0)
-    ours = MetricClassifier("neg_log_loss", random_state=0).fit(X, y)
+    ours = MetricClassifier("neg_log_loss", model="linear", random_state=0).fit(X, y)
     forest = RandomForestClassifier(20, random_state=0).fit(X[:200], y[:200])
     sample = Sample.of({"anymetric": ours, "forest": forest}, X, y)
     stated = -log_loss(y, forest.predict_proba(X))
@@ -139,9 +121,11 @@ def test_a_failure_at_the_very_end_leaves_the_best_so_far(classes):
         return float(np.mean(y_true == y_pred))
 
     last = 0
-    MetricClassifier(metric(failing, greater_is_better=True), random_state=0).fit(X, y)
+    MetricClassifier(metric(failing, greater_is_better=True), model="linear", random_state=0).fit(
+        X, y
+    )
     last, calls[:] = len(calls), []
-    clf = MetricClassifier(metric(failing, greater_is_better=True), random_state=0)
+    clf = MetricClassifier(metric(failing, greater_is_better=True), model="linear", random_state=0)
     with pytest.raises(MetricError) as caught:
         clf.fit(X, y)
     assert caught.value.best is clf
@@ -156,9 +140,10 @@ def test_processes_change_neither_the_answer_nor_how_it_ended(calls):
     found = [
         MetricClassifier(
             "f1",
-            method=AutoLearned(learners=learners),
+            method=Auto(learners=learners, linear=False),
             max_metric_calls=calls,
             n_jobs=jobs,
+            model="linear",
             random_state=0,
         ).fit(X[:200], y[:200], X_val=X[200:], y_val=y[200:])
         for jobs in (None, 2)
@@ -168,9 +153,9 @@ def test_processes_change_neither_the_answer_nor_how_it_ended(calls):
     np.testing.assert_array_equal(*(clf.decision_function(X) for clf in found))
 
 
-def test_few_calls_about_many_classes_are_kept_for_replicates():
+def test_few_calls_about_many_classes_are_kept_for_resamples():
     X, y = make_classification(300, n_informative=4, n_classes=3, random_state=0)
-    clf = MetricClassifier("roc_auc_ovr", max_metric_calls=30, random_state=0)
+    clf = MetricClassifier("roc_auc_ovr", max_metric_calls=30, model="linear", random_state=0)
     clf.fit(X[:200], y[:200], X_val=X[200:], y_val=y[200:])
     assert clf.settings_["error"] > 0.0
 
@@ -181,7 +166,9 @@ def test_a_group_that_weighs_nothing_is_not_there(classes):
     side = {"groups": np.repeat(["a", "b", "none"], 10)}
     weights = np.repeat([1.0, 2.0, 0.0], 10)
     X = np.eye(classes)[y] + 0.01 * np.arange(30)[:, np.newaxis]
-    clf = MetricClassifier("worst_group_accuracy", random_state=0).fit(X, y, groups=side["groups"])
+    clf = MetricClassifier("worst_group_accuracy", model="linear", random_state=0).fit(
+        X, y, groups=side["groups"]
+    )
     assert clf.score(X, y, weights, groups=side["groups"]) == 1.0
 
 
@@ -190,7 +177,7 @@ def test_a_warning_points_at_the_users_line():
     always = metric(lambda y_true, y_pred: 0.5, greater_is_better=True, on="decisions", needs=())
     with warnings.catch_warnings(record=True) as seen:
         warnings.simplefilter("always")
-        MetricClassifier(always, random_state=0).fit(X, y)
+        MetricClassifier(always, model="linear", random_state=0).fit(X, y)
     assert [w.filename for w in seen if w.category is MetricWarning] == [__file__]
 
 
@@ -201,7 +188,7 @@ def test_nobody_is_flagged_where_that_pays_most(rng):
     def profit(y_true, y_pred):
         return float(10 * np.sum((y_true == 1) & (y_pred == 1)) - 20 * np.sum(y_pred == 1))
 
-    assert MetricClassifier(profit, random_state=0).fit(X, y).score(X, y) == 0.0
+    assert MetricClassifier(profit, model="linear", random_state=0).fit(X, y).score(X, y) == 0.0
 
 
 def test_the_average_is_never_far_behind_the_best_candidate():
@@ -209,7 +196,7 @@ def test_the_average_is_never_far_behind_the_best_candidate():
     X, y = make_classification(
         600, 8, n_informative=3, n_redundant=1, weights=[0.7], flip_y=0.05, random_state=11
     )
-    clf = MetricClassifier("precision", random_state=0)
+    clf = MetricClassifier("precision", model="linear", random_state=0)
     clf.fit(X[:300], y[:300], X_val=X[300:], y_val=y[300:])
     assert clf.validation_score_ > 0.8
     assert clf.predict(X[300:]).any()
@@ -261,7 +248,9 @@ def test_a_few_calls_end_with_the_budget_and_a_sound_model(calls):
     X, y = make_classification(900, 10, weights=[0.7], flip_y=0.02, random_state=3)
     plain = LogisticRegression().fit(X[:600], y[:600]).score(X[600:], y[600:])
     own = metric(hits, greater_is_better=True)
-    clf = MetricClassifier(own, max_metric_calls=calls, random_state=0).fit(X[:600], y[:600])
+    clf = MetricClassifier(own, max_metric_calls=calls, model="linear", random_state=0).fit(
+        X[:600], y[:600]
+    )
     assert clf.status_ is Status.BUDGET
     assert clf.score(X[600:], y[600:]) > plain - 0.03
 
@@ -270,11 +259,13 @@ def test_indices_of_sparse_rows_may_be_long():
     X, y = make_classification(200, random_state=0)
     long = sparse.csr_array(X)
     long.indices, long.indptr = long.indices.astype(np.int64), long.indptr.astype(np.int64)
-    found = [MetricClassifier("f1", random_state=0).fit(Z, y).coef_ for Z in (X, long)]
+    found = [
+        MetricClassifier("f1", model="linear", random_state=0).fit(Z, y).coef_ for Z in (X, long)
+    ]
     np.testing.assert_allclose(*found, rtol=1e-6)
 
 
-def test_replicates_keep_every_class_of_every_group(rng):
+def test_resamples_keep_every_class_of_every_group(rng):
     groups = np.where(np.arange(400) < 40, "b", "a")
     X = rng.normal(size=(400, 4))
     y = (X[:, 0] + rng.normal(size=400) > 0.8).astype(int)
@@ -285,7 +276,7 @@ def test_replicates_keep_every_class_of_every_group(rng):
         found = [np.mean(y_pred[(groups == g) & (y_true == 1)]) for g in "ab"]
         return float(min(found) - np.mean(y_pred))
 
-    clf = MetricClassifier(worst_recall, random_state=0).fit(X, y, groups=groups)
+    clf = MetricClassifier(worst_recall, model="linear", random_state=0).fit(X, y, groups=groups)
     assert clf.validation_score_ > 0.0
 
 
@@ -304,7 +295,10 @@ def test_a_perfect_model_is_no_reason_to_warn():
     own = metric(hits, greater_is_better=True)
     with warnings.catch_warnings():
         warnings.simplefilter("error", MetricWarning)
-        assert MetricClassifier(own, random_state=0).fit(X, y == 0).score(X, y == 0) == 1.0
+        assert (
+            MetricClassifier(own, model="linear", random_state=0).fit(X, y == 0).score(X, y == 0)
+            == 1.0
+        )
 
 
 @pytest.mark.parametrize("kind", ["pandas", "numbered", "polars"])
@@ -325,7 +319,7 @@ def test_categories_are_read_from_any_frame(kind):
     )
 
 
-@pytest.mark.parametrize("wrong", [{"replicates": 0}, {"strengths": ()}, {"strengths": (-1.0,)}])
+@pytest.mark.parametrize("wrong", [{"resamples": 0}, {"linear": False}])
 def test_settings_of_the_default_that_mean_nothing_are_refused(wrong):
     with pytest.raises(ValueError, match=next(iter(wrong))):
         Auto(**wrong)
@@ -355,7 +349,9 @@ def test_a_fit_that_is_interrupted_has_the_best_model_so_far(method, classes):
     X = rng.normal(size=(150, 2))
     y = np.digitize(X[:, 0], [0.0] if classes == 2 else [-0.5, 0.5])
     after = 50_000 if method == "paper" else 500
-    clf = MetricClassifier(Stops(after), method=method, greater_is_better=True, random_state=0)
+    clf = MetricClassifier(
+        Stops(after), method=method, greater_is_better=True, model="linear", random_state=0
+    )
     with pytest.raises(KeyboardInterrupt) as stopped:
         clf.fit(X, y)
     assert stopped.value.best is clf
@@ -386,7 +382,7 @@ def test_rankings_by_a_function_take_any_budget(budget):
         return float(np.mean([y_true[p[np.argmax(y_score[p])]] > 0 for p in places]))
 
     ranker = MetricRanker(
-        first_hits, greater_is_better=True, max_metric_calls=budget, random_state=0
+        first_hits, greater_is_better=True, max_metric_calls=budget, model="linear", random_state=0
     )
     ranker.fit(X, y, query=query)
     assert len(calls) == ranker.n_metric_calls_ <= budget

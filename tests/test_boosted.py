@@ -8,6 +8,9 @@ import lightgbm as gbm
 import numpy as np
 import pandas as pd
 import pytest
+from anymetric.auto.learners import LearnerKitchen
+from anymetric.auto.onward import line
+from anymetric.auto.pool import Recipe, dealt
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
@@ -16,9 +19,6 @@ from sklearn.datasets import load_breast_cancer, load_iris, make_classification,
 from sklearn.linear_model import LogisticRegression
 
 from anymetric import Boosted, MetricClassifier, MetricRanker, MetricRegressor
-from anymetric.auto.learners import LearnerKitchen
-from anymetric.auto.onward import line
-from anymetric.auto.pool import Recipe, dealt
 from anymetric.boosting import BoostedDescent, Walk
 from anymetric.data import Data
 from anymetric.ledger import Ledger

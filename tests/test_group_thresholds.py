@@ -4,8 +4,6 @@ import pickle
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from sklearn import config_context
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
@@ -14,13 +12,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from anymetric import Auto, MetricClassifier, scorer
-from anymetric.auto.jury import DecisionJury
-from anymetric.data import Data
 from anymetric.displays import ThresholdDisplay
 from anymetric.metrics import as_metric
 from anymetric.models import Reweighted
-
-METRICS = ("error", "f1", "macro_f1", "worst_group_error", "equalised_odds")
 
 
 def apart(n=1200, gap=1.0, seed=0):
@@ -35,7 +29,13 @@ def apart(n=1200, gap=1.0, seed=0):
 
 def fitted(metric="accuracy", *, rows=600, **settings):
     X, y, groups = apart()
-    clf = MetricClassifier(metric, group_thresholds=True, random_state=0, **settings)
+    clf = MetricClassifier(
+        metric,
+        group_thresholds=True,
+        model="linear",
+        random_state=0,
+        **{"model": "linear", **settings},
+    )
     return clf.fit(X[:rows], y[:rows], groups=groups[:rows]), (X[rows:], y[rows:], groups[rows:])
 
 
@@ -43,30 +43,12 @@ def hits(y_true, y_pred):
     return np.mean(y_true == y_pred)
 
 
-@settings(deadline=None, max_examples=40)
-@given(
-    st.lists(st.tuples(st.integers(-3, 3), st.booleans(), st.booleans()), min_size=6, max_size=30),
-    st.sampled_from(METRICS),
-)
-def test_a_sweep_of_some_rows_leaves_the_others_as_they_are(rows, name):
-    scores, positive, moving = (np.array([row[k] for row in rows]) for k in range(3))
-    scores, moving = scores.astype(float), moving.astype(bool)
-    positive[:4], moving[:4] = (True, False, True, False), (True, True, False, False)
-    groups = np.where(moving, "a", "b")
-    metric, y = as_metric(name), np.where(positive, 1.0, -1.0)
-    data = Data(np.zeros((len(y), 0)), y, side={"groups": groups})
-    weights = np.random.default_rng(0).exponential(size=(len(y), 2))
-    shifts, costs = DecisionJury.build(metric, data, weights).curve(scores, moving)
-    for column, rows_of in enumerate((np.ones(len(y)), *weights.T)):
-        bound = metric.bind(y, weights=rows_of, side={"groups": groups})
-        told = [bound.costs(scores + np.where(moving, shift, 0.0)) for shift in shifts]
-        np.testing.assert_allclose(costs[:, column], told, atol=1e-12)
-
-
 @pytest.mark.parametrize("metric", ["accuracy", "macro_f1", "worst_group_error"])
 def test_groups_that_lie_apart_get_their_own_thresholds(metric):
     clf, (X, y, groups) = fitted(metric)
-    common = MetricClassifier(metric, random_state=0).fit(*apart()[:2], groups=apart()[2])
+    common = MetricClassifier(metric, model="linear", random_state=0).fit(
+        *apart()[:2], groups=apart()[2]
+    )
     assert np.mean(clf.predict(X, groups=groups) == y) > 0.9  # noise of the labels alone: 0.95
     assert np.mean(common.predict(X) == y) < 0.75
     per_unit = clf.coef_[0, 0]
@@ -77,7 +59,9 @@ def test_without_a_reason_groups_hardly_lie_apart():
     X, y, _ = apart(gap=0.0)
     groups = np.where(np.random.default_rng(1).random(len(y)) < 0.5, "a", "b")
     asked, plain = (
-        MetricClassifier("accuracy", group_thresholds=of, random_state=0).fit(X, y, groups=groups)
+        MetricClassifier("accuracy", group_thresholds=of, model="linear", random_state=0).fit(
+            X, y, groups=groups
+        )
         for of in (True, False)
     )
     assert max(map(abs, asked.shifts_.values())) < 0.1 * np.abs(asked.coef_).max()
@@ -88,7 +72,7 @@ def test_without_a_reason_groups_hardly_lie_apart():
 def test_rows_given_to_judge_place_the_thresholds_though_training_rows_help():
     X, y, groups = apart(2000)
     train, valid, test = np.split(np.arange(2000), [1000, 1300])
-    clf = MetricClassifier("macro_f1", group_thresholds=True, random_state=0).fit(
+    clf = MetricClassifier("macro_f1", group_thresholds=True, model="linear", random_state=0).fit(
         X[train],
         y[train],
         groups=groups[train],
@@ -191,8 +175,14 @@ def test_a_group_without_judging_rows_adds_nothing():
     X, y, groups = apart()
     groups = np.where(np.arange(1200) < 40, "elsewhere", groups)
     rows = {"X_val": X[600:], "y_val": y[600:], "groups_val": groups[600:]}
-    alone = MetricClassifier("accuracy", method=Auto(pooled=False), group_thresholds=True)
-    helped = MetricClassifier("accuracy", group_thresholds=True, random_state=0)
+    alone = MetricClassifier(
+        "accuracy",
+        method=Auto(transfer=False),
+        group_thresholds=True,
+        model="linear",
+        random_state=0,
+    )
+    helped = MetricClassifier("accuracy", group_thresholds=True, model="linear", random_state=0)
     alone, helped = (
         one.fit(X[:600], y[:600], groups=groups[:600], **rows) for one in (alone, helped)
     )
@@ -221,7 +211,9 @@ def test_where_there_can_be_none_it_is_said_before_any_work(settings, says):
 
 def test_the_part_takes_the_setting_as_the_door_does():
     X, y, groups = apart()
-    door = MetricClassifier("accuracy", group_thresholds=True, random_state=0)
-    part = MetricClassifier("accuracy", method=Auto(group_thresholds=True), random_state=0)
+    door = MetricClassifier("accuracy", group_thresholds=True, model="linear", random_state=0)
+    part = MetricClassifier(
+        "accuracy", method=Auto(group_thresholds=True), model="linear", random_state=0
+    )
     one, two = (clf.fit(X, y, groups=groups) for clf in (door, part))
     assert one.shifts_ == two.shifts_

@@ -4,8 +4,6 @@ import pickle
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy import sparse
 from sklearn import metrics as oracle
@@ -21,45 +19,15 @@ from sklearn.utils.estimator_checks import (
 )
 
 from anymetric import MetricClassifier, as_metric, scorer
-from anymetric.auto import Auto
+from anymetric.auto.decisions import tuned_offsets
+from anymetric.auto.judges.classes import ClassesJudge
 from anymetric.data import Data
-from anymetric.many.jury import Counting
-from anymetric.many.offsets import LabelTally, tuned
-from anymetric.many.recipes import evened
 from anymetric.metrics import Classes, meant
 from anymetric.models import Reweighted
 from anymetric.surrogates import bind, class_losses
+from class_oracles import BY_LABEL
 
 L = 4
-
-
-def f(average, beta=1.0):
-    return lambda y, p, w: oracle.fbeta_score(
-        y, p, beta=beta, average=average, sample_weight=w, zero_division=0
-    )
-
-
-ORACLES = {
-    "micro_f1": f("micro"),
-    "macro_f1": f("macro"),
-    "macro_f2": f("macro", 2.0),
-    "weighted_f1": f("weighted"),
-    "instance_f1": f("samples"),
-    "instance_f0.5": f("samples", 0.5),
-    "hamming_loss": lambda y, p, w: oracle.hamming_loss(y, p, sample_weight=w),
-    "subset_accuracy": lambda y, p, w: oracle.accuracy_score(y, p, sample_weight=w),
-    "accuracy": lambda y, p, w: oracle.accuracy_score(y, p, sample_weight=w),
-    "error": lambda y, p, w: oracle.zero_one_loss(y, p, sample_weight=w),
-    "worst_class_recall": lambda y, p, w: oracle.recall_score(
-        y, p, average=None, sample_weight=w
-    ).min(),
-    "balanced_accuracy": lambda y, p, w: np.mean(
-        [
-            oracle.balanced_accuracy_score(y[:, k], p[:, k], sample_weight=w)
-            for k in range(y.shape[1])
-        ]
-    ),
-}
 
 
 def drawn(seed, n=50):
@@ -76,57 +44,37 @@ def bound(spec, y, **given):
     return metric.bind(codes.ravel().astype(float), labels=classes, **given)
 
 
-@pytest.mark.parametrize("spec", ORACLES)
+@pytest.mark.parametrize("spec", BY_LABEL)
 @pytest.mark.parametrize("seed", range(3))
 def test_metrics_of_labels_are_scikit_learns(spec, seed):
     y, scores, weights = drawn(seed)
-    expected = ORACLES[spec](y.astype(int), (scores > 0).astype(int), weights)
+    expected = BY_LABEL[spec](y.astype(int), (scores > 0).astype(int), weights)
     found = float(bound(spec, y, weights=weights).values(scores))
     assert_allclose(found, expected, atol=1e-12)
     repeated = np.repeat(np.arange(len(y)), weights.astype(int))
     assert_allclose(float(bound(spec, y[repeated]).values(scores[repeated])), found)
 
 
-@pytest.mark.parametrize("spec", ORACLES)
-def test_replicates_are_weights(spec):
-    y, scores, weights = drawn(5)
-    sets, codes = np.unique(y, axis=0, return_inverse=True)
-    classes = Classes(tuple(range(L)), sets)
-    metric = meant(as_metric(spec), classes)
-    data = Data(np.zeros((len(y), 1)), codes.ravel().astype(float))
-    costs = Counting.build(metric, data, classes, weights[:, np.newaxis]).costs(scores)
-    expected = [bound(spec, y).costs(scores), bound(spec, y, weights=weights).costs(scores)]
-    assert_allclose(costs, expected)
-
-
-@given(st.integers(0, 10**6), st.integers(0, L - 1), st.sampled_from(sorted(ORACLES)))
-@settings(max_examples=50, deadline=None)
-def test_a_sweep_of_one_threshold_is_brute_force(seed, c, spec):
-    y, scores, weights = drawn(seed, n=14)
-    scores = scores.round(1)
-    metric = bound(spec, y).metric
-    tally = LabelTally(metric, y, weights)
-    shifts, costs = tally.curve(scores, c)
-    moved = [tally.cost(scores + shift * np.eye(L)[c]) for shift in shifts]
-    assert_allclose(costs, moved, atol=1e-12)
-    tries = np.linspace(-6.0, 6.0, 300) + 1e-7
-    best = min(tally.cost(scores + shift * np.eye(L)[c]) for shift in tries)
-    assert costs.min() <= best + 1e-12
-
-
 def test_thresholds_are_tuned_for_the_joint_metric():
     y, scores, weights = drawn(3, n=200)
-    tally = LabelTally(bound("micro_f1", y).metric, y, weights)
-    joint = tally.cost(scores + tuned(tally, scores))
-    alone = np.zeros(L)
+    sets, codes = np.unique(y, axis=0, return_inverse=True)
+    classes = Classes(tuple(range(L)), sets)
+    data = Data(np.zeros((len(y), 1)), codes.ravel().astype(float), weights)
+    metric = meant(as_metric("micro_f1"), classes)
+    judge = ClassesJudge.of(metric, data, classes, np.ones((200, 0)))
+
+    def cost(offsets):
+        return float(judge.evaluate(scores + offsets)[0])
+
+    levels, alone = np.linspace(-3, 3, 61), np.zeros(L)
     for c in range(L):  # each label's own F-measure, which is another question
         single = [
-            oracle.f1_score(y[:, c], scores[:, c] + s > 0, sample_weight=weights)
-            for s in np.linspace(-3, 3, 121)
+            oracle.f1_score(y[:, c], scores[:, c] + s > 0, sample_weight=weights) for s in levels
         ]
-        alone[c] = np.linspace(-3, 3, 121)[int(np.argmax(single))]
-    assert joint <= tally.cost(scores + alone) + 1e-12
-    assert joint < tally.cost(scores)
+        alone[c] = levels[int(np.argmax(single))]
+    joint = cost(tuned_offsets(judge, scores))
+    assert joint <= cost(alone) + 1e-12
+    assert joint < cost(np.zeros(L))
 
 
 def test_a_function_gets_tables_of_zeros_and_ones():
@@ -155,15 +103,6 @@ def test_surrogates_are_of_each_label_with_and_without():
     assert_allclose(values[:2], expected)
 
 
-def test_balance_is_of_each_label_by_itself():
-    y, _, weights = drawn(1)
-    sets, codes = np.unique(y, axis=0, return_inverse=True)
-    classes = Classes(tuple(range(L)), sets)
-    data = Data(np.zeros((50, 1)), codes.ravel().astype(float), weights)
-    table = evened(data, weights, classes, 1.0)
-    assert_allclose(np.sum(table * y, axis=0), np.sum(table * ~y, axis=0))
-
-
 @pytest.fixture(scope="module")
 def rows():
     return make_multilabel_classification(700, 15, n_classes=5, n_labels=2, random_state=2)
@@ -172,7 +111,7 @@ def rows():
 @pytest.fixture(scope="module")
 def fitted(rows):
     X, y = rows
-    return MetricClassifier("macro_f1", random_state=0).fit(X[:400], y[:400])
+    return MetricClassifier("macro_f1", model="linear", random_state=0).fit(X[:400], y[:400])
 
 
 def test_labels_just_work(fitted, rows):
@@ -204,7 +143,7 @@ def test_the_joint_metric_pays_against_one_model_a_label(fitted, rows):
     ],
 )
 def test_scikit_learns_checks_of_labels_pass(check):
-    model = MetricClassifier(method=Auto(frontier=False), random_state=0)
+    model = MetricClassifier(model="linear", random_state=0)
     assert check("MetricClassifier", model) is None
 
 
@@ -219,7 +158,7 @@ def test_a_sparse_table_of_labels_is_the_same(fitted, rows):
 def test_validation_rows_may_have_sets_that_training_never_saw(rows):
     X, y = rows
     chosen = np.flatnonzero(y.sum(axis=1) < 3)[:200]
-    clf = MetricClassifier("instance_f1", method=Auto(frontier=False), random_state=0)
+    clf = MetricClassifier("instance_f1", model="linear", random_state=0)
     clf.fit(X[chosen], y[chosen], X_val=X[400:550], y_val=y[400:550])
     expected = oracle.f1_score(y[550:], clf.predict(X[550:]), average="samples", zero_division=0)
     assert_allclose(clf.score(X[550:], y[550:]), expected)
@@ -228,7 +167,7 @@ def test_validation_rows_may_have_sets_that_training_never_saw(rows):
 def test_a_label_that_no_row_has_is_never_a_problem(rows):
     X, y = rows
     y = np.column_stack([y[:, :3], np.zeros(len(y), dtype=int)])
-    clf = MetricClassifier("micro_f1", method=Auto(frontier=False), random_state=0)
+    clf = MetricClassifier("micro_f1", model="linear", random_state=0)
     assert clf.fit(X[:200], y[:200]).predict(X).shape == (700, 4)
 
 
@@ -242,7 +181,12 @@ def test_a_users_function_trains_labels_within_its_budget(rows, method):
         return oracle.jaccard_score(y_true, y_pred, average="micro", zero_division=0)
 
     clf = MetricClassifier(
-        jaccard, greater_is_better=True, method=method, max_metric_calls=150, random_state=0
+        jaccard,
+        greater_is_better=True,
+        method=method,
+        max_metric_calls=150,
+        model="linear",
+        random_state=0,
     ).fit(X[:150], y[:150])
     assert len(calls) == clf.n_metric_calls_ <= 150
     assert clf.score(X[400:], y[400:]) > 0.3

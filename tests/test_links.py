@@ -28,7 +28,9 @@ def added(seed):
 
 
 def fitted(metric, X, y, **settings):
-    return MetricRegressor(metric, **{"model": "linear", "random_state": 0, **settings}).fit(X[:ROWS], y[:ROWS])
+    return MetricRegressor(metric, **{"model": "linear", "random_state": 0, **settings}).fit(
+        X[:ROWS], y[:ROWS]
+    )
 
 
 @pytest.mark.parametrize(("metric", "part"), [(MAPE, 0.8), ("mean_absolute_error", 0.8)])

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from anymetric.baselines._base import COUNT, POSITIVE, BaselineClassifier
 from anymetric.baselines._trials import Trials
 from anymetric.data import Data
-from anymetric.errors import import_extra
+from anymetric.models.trees import lightgbm
 from anymetric.problem import Problem
 from anymetric.solution import Solution, Status
 
@@ -22,8 +22,7 @@ Floats = NDArray[np.float64]
 class LightGBMPostShift(BaselineClassifier):
     """Boosted trees, stopped early by the validation rows, then the threshold that is best there.
 
-    The model is not linear: there is no `coef_`. It needs the package lightgbm:
-    ``pip install 'anymetric[baselines]'``.
+    The model is not linear: there is no `coef_`.
 
     Parameters
     ----------
@@ -87,7 +86,7 @@ class LightGBMPostShift(BaselineClassifier):
         self.random_state = random_state
 
     def _try(self, trials: Trials, rng: np.random.Generator) -> Status:
-        gbm = import_extra("lightgbm", needed_by="LightGBMPostShift", extra="baselines")
+        gbm = lightgbm()
         problem = trials.problem
         train = self._dataset(gbm, problem.train)
         valid = self._dataset(gbm, problem.valid, reference=train)

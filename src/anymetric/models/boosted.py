@@ -50,7 +50,7 @@ BINNING = {
 
 
 class Boosted(BaseEstimator):  # type: ignore[misc]
-    """Boosted trees. They need the package lightgbm: ``pip install 'anymetric[boosted]'``.
+    """LightGBM's boosted trees.
 
     Missing values are read as LightGBM reads them.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,6 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from anymetric.data import Matrix
-from anymetric.errors import import_extra
 
 Floats64 = NDArray[np.float64]
 # A validation loss is lower only if it is so by this share of the first one: where classes are told
@@ -291,11 +291,11 @@ def plain_matrix(X: Matrix) -> Any:
 
 
 def lightgbm() -> Any:
-    """Import lightgbm, or say how to get it.
+    """Import lightgbm: only where trees are trained, for it takes a while.
 
     Examples
     --------
     >>> lightgbm().__name__
     'lightgbm'
     """
-    return import_extra("lightgbm", needed_by="Boosted", extra="boosted")
+    return import_module("lightgbm")
