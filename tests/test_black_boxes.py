@@ -155,7 +155,7 @@ def test_processes_change_neither_the_answer_nor_how_it_ended(calls):
 
 def test_few_calls_about_many_classes_are_kept_for_resamples():
     X, y = make_classification(300, n_informative=4, n_classes=3, random_state=0)
-    clf = MetricClassifier("roc_auc_ovr", max_metric_calls=30, model="linear", random_state=0)
+    clf = MetricClassifier("roc_auc_ovr", max_metric_calls=200, model="linear", random_state=0)
     clf.fit(X[:200], y[:200], X_val=X[200:], y_val=y[200:])
     assert clf.settings_["error"] > 0.0
 

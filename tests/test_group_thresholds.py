@@ -29,13 +29,8 @@ def apart(n=1200, gap=1.0, seed=0):
 
 def fitted(metric="accuracy", *, rows=600, **settings):
     X, y, groups = apart()
-    clf = MetricClassifier(
-        metric,
-        group_thresholds=True,
-        model="linear",
-        random_state=0,
-        **{"model": "linear", **settings},
-    )
+    settings = {"model": "linear", "random_state": 0, **settings}
+    clf = MetricClassifier(metric, group_thresholds=True, **settings)
     return clf.fit(X[:rows], y[:rows], groups=groups[:rows]), (X[rows:], y[rows:], groups[rows:])
 
 
