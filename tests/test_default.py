@@ -50,7 +50,6 @@ def test_where_much_ridge_is_needed_it_is_tried(rng):
     clf = line("f1").fit(X, y)
     costs = {one["name"]: one["cost"] for one in clf.settings_["candidates"]}
     assert costs["all, ridge 100"] < costs["all, ridge 0.1"]
-    assert costs["all, ridge 1000"] > 0.0
 
 
 def test_sources_are_searched_where_rows_are_cross_fitted(rng):

@@ -5,7 +5,6 @@ import os
 import pickle
 import subprocess
 import sys
-from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -33,37 +32,11 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from anymetric import Auto, MetricClassifier, MetricRegressor, Reweighted
-from anymetric.auto.learned import AutoLearned
-from anymetric.auto.learners import LearnerKitchen
-from anymetric.auto.pool import Recipe, dealt
 from anymetric.data import Data
-from anymetric.ledger import Ledger
-from anymetric.metrics import as_metric
 from anymetric.models import Ensemble, LinearScorer
 from anymetric.models.reweighted import told_categories
 from anymetric.models.tables import Plain
-from anymetric.problem import Problem
 from anymetric.solution import Status
-from anymetric.surrogates import per_class
-
-
-@dataclass(frozen=True)
-class Memory:
-    """Scores a row 100 if it was trained on, and remembers it by its first feature."""
-
-    family: str = "memory"
-
-    def learn(self, data, rows, rng, *, classes=2, start=None):
-        return Remembered(frozenset(data.X[rows > 0.0, 0].tolist()))
-
-
-@dataclass(frozen=True)
-class Remembered:
-    seen: frozenset
-
-    def scores(self, X):
-        noise = np.random.default_rng(0).normal(size=len(X))
-        return np.where([value in self.seen for value in X[:, 0]], 100.0, noise)
 
 
 def sample(n=300, d=4, seed=0, flip=0.1):
@@ -78,58 +51,7 @@ def halves(n=300, m=150, **named):
     return data.take(np.arange(n)), data.take(np.arange(n, n + m))
 
 
-def kitchen(learner, n=120, m=80):
-    train, valid = halves(n, m)
-    both = Data(np.vstack([train.X, valid.X]), np.concatenate([train.y, valid.y]))
-    fold = dealt(valid, np.random.default_rng(0))
-    return LearnerKitchen(learner, train, valid, both, fold)
-
-
 TREE = DecisionTreeClassifier(max_depth=4, min_samples_leaf=5)
-RECIPES = {
-    "train": Recipe("train", np.ones(120)),
-    "valid": Recipe("valid", np.zeros(120), np.ones(80), 1.0),
-    "both": Recipe("both", np.ones(120), np.ones(80), 0.5),
-}
-
-
-@pytest.mark.parametrize("recipe", RECIPES.values(), ids=RECIPES)
-def test_no_judging_row_is_scored_by_a_model_that_it_trained(recipe):
-    served = kitchen(Memory()).cook(recipe, np.random.default_rng(0))
-    assert np.all(np.abs(served.valid) < 50.0)
-
-
-@pytest.mark.parametrize("recipe", RECIPES.values(), ids=RECIPES)
-def test_crossed_training_rows_are_scored_by_models_that_they_did_not_train(recipe):
-    cooks = kitchen(Memory())
-    served = cooks.cook(recipe, np.random.default_rng(0))
-    trained = np.any(np.abs(served.train) > 50.0)
-    assert trained == (recipe.train.sum() > 0.0)
-    crossed = cooks.crossed(served, np.random.default_rng(0))
-    assert np.all(np.abs(crossed.train) < 50.0)
-
-
-def test_all_judging_rows_train_the_final_member():
-    cooks = kitchen(Memory())
-    served = cooks.cook(RECIPES["both"], np.random.default_rng(0))
-    assert np.all(served.scorer.scores(cooks.valid.X) > 50.0)
-    assert np.all(served.scorer.scores(cooks.train.X) > 50.0)
-
-
-@pytest.mark.parametrize("validation", [True, False])
-def test_in_a_whole_run_no_row_judges_a_model_that_it_trained(validation):
-    train, valid = halves()
-    problem = Problem(
-        train,
-        per_class("logistic"),
-        as_metric("error"),
-        valid if validation else None,
-        labels=(0, 1),
-    )
-    ledger, rng = Ledger(problem), np.random.default_rng(0)
-    solution = AutoLearned(learners=(Memory(),)).run(ledger, [], rng)
-    # A memory that judged itself would look perfect at the right threshold.
-    assert solution.cost > 0.3
 
 
 @pytest.mark.parametrize(
@@ -229,7 +151,7 @@ def test_the_gain_is_measured_against_the_best_plain_model_of_any_family():
     X = rng.normal(size=(500, 4))
     y = X @ np.array([1.0, -2.0, 0.5, 0.0]) + rng.normal(size=500)
     stump = Reweighted(DecisionTreeRegressor(max_depth=1))
-    auto = AutoLearned(learners=(stump,), linear=True)
+    auto = Auto(learners=(stump,))
     clf = MetricRegressor("mean_squared_error", method=auto, random_state=0).fit(X, y)
     assert clf.settings_["families"]["linear"]["votes"] > 0.9
     assert abs(clf.settings_["gain"]) < 0.05  # over the stumps it is about five
@@ -368,7 +290,7 @@ def test_a_family_beats_a_line_where_a_line_cannot_see():
 def test_without_validation_rows_all_train_and_judge_by_turns():
     data = sample(400)
     clf = MetricClassifier("f1", model=Reweighted(TREE), random_state=0).fit(data.X, data.y)
-    assert "judge by turns" in clf.validation_
+    assert "judge by turns" in clf.validation_ or "cross" in clf.validation_
     assert clf.sample_weight_.shape == (400,)
     assert {"logistic[class=-1]", "logistic[class=+1]"} == set(clf.weights_)
 
@@ -376,7 +298,7 @@ def test_without_validation_rows_all_train_and_judge_by_turns():
 @pytest.mark.parametrize("use", [True, False])
 def test_judging_rows_train_if_they_may(use):
     clf, _ = fitted(Reweighted(TREE), use_validation=use)
-    names = [one["name"] for one in clf.settings_["candidates"] if "walk" not in one["name"]]
+    names = [one["name"] for one in clf.settings_["candidates"]]
     assert all(("valid" in name and "like valid" not in name) == use for name in names)
 
 
@@ -393,7 +315,7 @@ def test_a_regression_by_any_family_is_in_the_users_unit():
     trees = Reweighted(DecisionTreeRegressor(max_depth=6))
     reg = MetricRegressor("mean_absolute_error", model=trees, random_state=0)
     reg.fit(X[:200], y[:200], X_val=X[200:], y_val=y[200:])
-    plain = MetricRegressor("mean_absolute_error", random_state=0)
+    plain = MetricRegressor("mean_absolute_error", model="linear", random_state=0)
     plain.fit(X[:200], y[:200], X_val=X[200:], y_val=y[200:])
     assert reg.score(X, y) < 0.4 * plain.score(X, y)
     assert abs(reg.predict(X).mean() - y.mean()) < 1e3
@@ -401,7 +323,7 @@ def test_a_regression_by_any_family_is_in_the_users_unit():
 
 def test_the_linear_model_has_no_model_and_any_other_no_stale_coefficients():
     train, _ = halves(120, 80)
-    clf = MetricClassifier("f1", random_state=0).fit(train.X, train.y)
+    clf = MetricClassifier("f1", model="linear", random_state=0).fit(train.X, train.y)
     assert hasattr(clf, "coef_")
     assert not hasattr(clf, "model_")
     clf.set_params(model=Reweighted(TREE)).fit(train.X, train.y)
@@ -415,10 +337,9 @@ def test_named_linear_and_the_part_itself_give_the_same_line():
         MetricClassifier("f1", random_state=0, **named)
         .fit(train.X, train.y, X_val=valid.X, y_val=valid.y)
         .coef_
-        for named in ({}, {"model": "linear"}, {"method": Auto()})
+        for named in ({"model": "linear"}, {"model": "linear", "method": Auto()})
     ]
-    np.testing.assert_array_equal(found[0], found[1])
-    np.testing.assert_array_equal(found[0], found[2])
+    np.testing.assert_array_equal(*found)
 
 
 def test_gaps_and_categories_are_spread_out_for_a_line():
