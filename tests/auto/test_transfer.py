@@ -8,7 +8,7 @@ from anymetric.auto.judges.bootstrap import bootstrap_weights
 from anymetric.auto.judges.counts import CountsJudge
 from anymetric.auto.sample import Sample
 from anymetric.auto.task import Task
-from anymetric.auto.threshold_transfer import PooledRows, chosen_again
+from anymetric.auto.threshold_transfer import PooledRows
 from anymetric.data import Data
 from anymetric.metrics import Profit, as_metric
 
@@ -84,11 +84,3 @@ def test_no_fold_places_its_own_threshold(rng):
     assert np.any(after != before)
 
 
-def test_candidates_are_told_apart_on_both_samples(rng):
-    found, scores = drawn(rng, 1000, 80)
-    noisy = tuple(s + 2.0 * rng.normal(size=len(s)) for s in scores)
-    pooled = PooledRows.of(as_metric("error"), found, scores)
-    costs, shifts = chosen_again(pooled, [scores, noisy], 1.0, 30, rng)
-    assert costs.shape == (30, 2)
-    assert np.mean(costs[:, 0] < costs[:, 1]) > 0.95
-    assert shifts.shape == (2,)
