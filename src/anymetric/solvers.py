@@ -83,7 +83,7 @@ def minimise(
     theta: NDArray[np.float64] | None = None,
     *,
     iterations: int = 100,
-    tolerance: float = 1e-10,
+    tolerance: float = 1e-11,
 ) -> NDArray[np.float64]:
     """Return the minimiser: Newton's method for a linear model of moderate size, else L-BFGS.
 

@@ -13,7 +13,18 @@ from sklearn.datasets import load_iris
 
 from anymetric.__main__ import main
 
-ASK = ["--target", "income", "--metric", "macro_f1", "--group", "sex", "--drop", "id"]
+ASK = [
+    "--model",
+    "linear",
+    "--target",
+    "income",
+    "--metric",
+    "macro_f1",
+    "--group",
+    "sex",
+    "--drop",
+    "id",
+]
 
 
 def people(n=400, seed=0):

@@ -184,7 +184,8 @@ def test_hostile_names_are_text_everywhere(told, tmp_path, monkeypatch):
     table = people(200)[["age", "amount", "sex", "member", "city", "vendor", "income"]]
     table.columns = HOSTILE
     table.to_csv("rows.csv", index=False)
-    code, out, err = told("fit", "rows.csv", "-t", "'", "-m", "macro_f1", "-g", "a,b", "--run", "r")
+    asked = ["-t", "'", "-m", "macro_f1", "-g", "a,b", "--model", "linear", "--run", "r"]
+    code, out, err = told("fit", "rows.csv", *asked)
     assert code == 0, err
     page = (tmp_path / "r" / "report.html").read_text()
     assert SCRIPT not in page

@@ -35,7 +35,7 @@ def classifier(metric="macro_f1", **settings):
     X, y, groups, _ = rows()
     h = len(y) // 2
     fit = {"X": X[:h], "y": y[:h], "groups": groups[:h]}
-    ours = MetricClassifier(metric, random_state=0, **settings).fit(**fit)
+    ours = MetricClassifier(metric, model="linear", random_state=0, **settings).fit(**fit)
     rivals = {
         "logistic": LogisticBaseline(metric, random_state=0).fit(**fit),
         "post-shift": PostShift(metric, random_state=0).fit(**fit),

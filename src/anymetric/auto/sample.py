@@ -234,12 +234,14 @@ def nearer(X: Matrix, own: Matrix, most: int = 5000) -> Ints:
     dense = np.asarray(some.toarray() if sparse.issparse(some) else some, dtype=np.float64)
     if len(dense) < 2:
         return np.zeros(X.shape[0], dtype=np.intp)
-    scale = dense.std(axis=0)
-    inverse = np.where(scale > 0.0, 1.0 / np.where(scale > 0.0, scale, 1.0), 0.0)
+    mean, scale = dense.mean(axis=0), dense.std(axis=0)
+    differs = scale > 1e-9 * np.abs(mean)  # rounding alone is no difference
+    inverse = np.where(differs, 1.0 / np.where(differs, scale, 1.0), 0.0)
     with warnings.catch_warnings():
         # Rows that are all the same make one cluster.
         warnings.simplefilter("ignore", ConvergenceWarning)
-        centres = KMeans(2, n_init=3, random_state=0).fit(dense * inverse).cluster_centers_
+        centres = KMeans(2, n_init=3, random_state=0).fit((dense - mean) * inverse).cluster_centers_
     first, second = centres[np.argsort(centres.sum(axis=1))]
-    side = X @ (inverse * (second - first))
+    along = inverse * (second - first)
+    side = X @ along - mean @ along
     return np.asarray(side > 0.5 * (second @ second - first @ first), dtype=np.intp)
