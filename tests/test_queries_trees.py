@@ -80,7 +80,7 @@ def test_gaps_and_categories_are_read(model):
     table["kind"] = pd.Categorical(np.where(np.abs(X[:, 0]) > 1.0, "far", "near"))
     table = table.drop(columns="a").mask(np.random.default_rng(0).random((len(y), 3)) < 0.1)
     ranker = MetricRanker("ndcg@3", model=model, surrogates=TWO, random_state=0)
-    assert ranker.fit(table, y, query=query).score(table, y, query=query) > 0.85
+    assert ranker.fit(table, y, query=query).score(table, y, query=query) > 0.8
 
 
 @pytest.mark.parametrize("calls", [1, 3, 12])

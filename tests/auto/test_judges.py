@@ -38,7 +38,7 @@ QUICK = settings(max_examples=25, deadline=None)
 
 
 @given(rows(), st.sampled_from(list(DECIDED)), st.booleans(), st.integers(0, 2**20), st.data())
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=20, deadline=None)
 def test_counts_are_scikit_learns_for_every_threshold_and_resample(case, spec, some, seed, data):
     n = len(case["y"])
     weights = np.ones(n) if case["weights"] is None else case["weights"]

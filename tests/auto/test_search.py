@@ -236,7 +236,7 @@ def stand_in(rng, scores, costs, judge=None, rule=None):
 
 
 def answered(search):
-    return from_pool(search, search.table, BootstrapSelection(), False, 10)
+    return from_pool(search, search.table, BootstrapSelection(), False)
 
 
 def test_without_the_filter_mirror_optima_would_be_averaged(rng, monkeypatch):

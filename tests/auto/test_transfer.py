@@ -82,5 +82,3 @@ def test_no_fold_places_its_own_threshold(rng):
     after = other._by_fold(scores[1], 1.0)
     assert after[2] == before[2]
     assert np.any(after != before)
-
-
