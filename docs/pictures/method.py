@@ -1,4 +1,4 @@
-"""Pictures of the method page: ``python docs/pictures/method.py`` draws them all beside itself.
+"""Pictures of the method: ``python docs/pictures/method.py`` draws them all beside itself.
 
 Every point is computed: a small imbalanced sample, two hinge losses, one per class, and the cost
 1 - F1. The pictures have no date and no random names in them, so that they change only if what
@@ -132,7 +132,7 @@ def fit(example: Problem) -> Any:
     ends = np.array([(H @ gradient).min(), (H @ gradient).max()])
     axes.plot(ends, ends, color=ORANGE, label="what a perfect fit would give")
     told = ", ".join(f"{slope:+.2f}" for slope in gradient)
-    axes.set(xlabel=f"change foretold by the two losses, slopes ({told})", ylabel="change of cost")
+    axes.set(xlabel=f"change predicted by the two losses, slopes ({told})", ylabel="change of cost")
     axes.legend()
     return figure
 
@@ -167,8 +167,8 @@ def path(example: Problem) -> Any:
     return figure
 
 
-def votes(_: Problem) -> Any:
-    """Draw the default: its candidates on noisy COMPAS, their noise, and their votes."""
+def selection(_: Problem) -> Any:
+    """Draw the default: its candidates on noisy COMPAS, their noise, and their average."""
     compas = load_compas()
     rows = split(compas, random_state=0)
     men = compas.groups == "Male"
@@ -185,10 +185,10 @@ def votes(_: Problem) -> Any:
     figure, axes = plt.subplots(figsize=(8, 3.6), layout="constrained")
     costs = [turn["cost"] for turn in clf.history_]
     axes.plot(costs[:-1], "o", color=GREY, markersize=4, label="candidate at its best threshold")
-    axes.axhline(costs[-1], color=ORANGE, label="their average by votes")
+    axes.axhline(costs[-1], color=ORANGE, label="their average by selection frequency")
     noise = clf.settings_["error"]
     axes.axhspan(costs[-1] - noise, costs[-1] + noise, color=ORANGE, alpha=0.12, linewidth=0)
-    axes.text(0, costs[-1] + 0.8 * noise, "± the metric’s own noise on 400 rows", color=ORANGE)
+    axes.text(0, costs[-1] - 0.85 * noise, "± the metric’s own noise on 400 rows", color=ORANGE)
     axes.set(xlabel="candidate, in order of training", ylabel="cost: 1 − macro F1")
     axes.set_ylim(top=1.12 * max(costs))
     axes.legend(loc="upper right")
@@ -216,7 +216,7 @@ PICTURES: dict[str, Callable[[Problem], Any]] = {
     "fit": fit,
     "projection": projection,
     "path": path,
-    "votes": votes,
+    "selection": selection,
 }
 
 
