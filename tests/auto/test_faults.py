@@ -29,7 +29,7 @@ KINDS = {
 }
 
 
-def rows(rng, n=160):
+def rows(rng, n=120):
     X = rng.normal(size=(n, 3))
     return X, X[:, 0] - 0.5 * X[:, 1] + 0.5 * rng.normal(size=n)
 
@@ -45,10 +45,10 @@ def test_the_unit_of_the_weights_changes_nothing(kind, apart, unit, rng):
     for factor in (1.0, unit):
         given = {"sample_weight": factor * weights}
         if apart:
-            given["sample_weight"] = factor * weights[:100]
-            given |= {"X_val": X[100:], "y_val": y[100:]}
-            given["sample_weight_val"] = factor * weights[100:]
-        train = slice(100 if apart else None)
+            given["sample_weight"] = factor * weights[:80]
+            given |= {"X_val": X[80:], "y_val": y[80:]}
+            given["sample_weight_val"] = factor * weights[80:]
+        train = slice(80 if apart else None)
         clf = type(estimator)(**estimator.get_params()).set_params(random_state=0)
         clf.fit(X[train], y[train], **given)
         told = clf.predict if kind == "numbers" else clf.decision_function
