@@ -18,7 +18,7 @@ from benchmarks.quality.store import Cell, Row, Store
 from benchmarks.quality.tasks import TASKS
 from benchmarks.shared import error, spread
 
-from anymetric.auto import Auto
+from anymetric.auto import Auto, SingleBest
 from anymetric.paper.progress import chosen, seeds
 from anymetric.paper.tables import markdown
 
@@ -28,16 +28,10 @@ FULL = "everything"
 # What is taken away, and the setting that takes it away.
 REMOVED = {
     "thresholds inside": {"thresholds": False},
-    "averaging by votes": {"averaged": False},
-    "training rows at the threshold": {"pooled": False},
+    "averaging": {"selection": SingleBest()},
+    "training rows at the threshold": {"transfer": False},
     "validation rows that train": {"use_validation": False},
-    "training rows weighted like validation": {"domain": False},
-    "frontier walk": {"frontier": False},
-    "slices found by a tree": {"discovered": False},
-    "halves of a class": {"clusters": False},
-    "rows weighted by amounts": {"stakes": False},
-    "rare values held back in mixtures": {"rare": False},
-    "choice of the ridge": {"strengths": (10.0,)},
+    "training rows weighted like validation": {"likeness": False},
 }
 
 METHODS = {

@@ -176,5 +176,6 @@ class Auto:
         if sample.task.numbers:
             return regression_trees(sample, table, use, name)
         if name == LINEAR:
-            return linear_proposals(sample, search.problem, table, use)
+            only = self.use_validation is True and not sample.single
+            return linear_proposals(family.sample, search.problem, table, use, only)
         return tree_proposals(sample, search.problem, table, use, name)

@@ -116,6 +116,7 @@ def sample_of(
         categorical=settings.categorical,
         standardize=settings.standardize,
         intercept=intercept,
+        rotate=rows is None,
     )
     if not sample.single and rows is None:
         ratio = np.ones(len(sample.train))
@@ -223,8 +224,9 @@ def rule_of(
         enough = len(valid) >= FEWEST_ROWS
         return ClassOffsets(sample.fold, valid.y, task.exclusive) if enough else NoRule()
     if settings.group_thresholds:
-        names, member = np.unique(valid.side["groups"], return_inverse=True)
-        return GroupThresholds(names.tolist(), member)
+        both = np.concatenate([sample.train.side["groups"], valid.side["groups"]])
+        names, member = np.unique(both, return_inverse=True)
+        return GroupThresholds(names.tolist(), member[len(sample.train) :])
     return Threshold()
 
 

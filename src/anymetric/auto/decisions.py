@@ -25,8 +25,10 @@ EQUAL = 1e-12
 ROUNDS, PAYS = 3, 0.5
 # Parts of tuned class offsets that are tried, and rows that they are tuned on at most.
 PARTS, TUNED = (0.0, 0.5, 1.0), 8000
-# Quantiles of the residuals by which predictions are moved, and standard errors that must gain.
-QUANTILES, LEANS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.6, 0.7, 0.8, 0.9, 0.95), 2.0
+# Quantiles of the residuals by which predictions are moved; the gain that the first move must have,
+# in standard errors or, where there are none, as a part of the cost.
+QUANTILES = (0.05, 0.1, 0.2, 0.3, 0.4, 0.6, 0.7, 0.8, 0.9, 0.95)
+LEANS, PLAINLY = 2.0, 0.1
 
 
 class DecisionRule(Protocol):
@@ -267,8 +269,6 @@ class Bias:
     def assess(self, scores: Floats64, judge: Judge) -> Assessment:
         """Try quantiles of the residuals."""
         plain = NoRule().assess(scores, judge)
-        if judge.thrifty or len(plain.resampled) == 0:
-            return plain
         residuals = self.data.y - scores[:, 0]
         shifts = np.asarray(quantiles(residuals, QUANTILES, self.data.weights), dtype=np.float64)
         best = plain
@@ -288,8 +288,10 @@ class Bias:
             moved = replace(NoRule().assess(scores + shift, judge), offsets=np.array([shift]))
         except MetricError:  # off to one side it may have no answer
             return best
-        gain, error = moved.gain(best)
         first = best.offsets[0] == 0.0
+        if len(moved.resampled) == 0:
+            return moved if moved.cost < best.cost - first * PLAINLY * abs(best.cost) else best
+        gain, error = moved.gain(best)
         return moved if gain > (LEANS * error if first else 0.0) else best
 
 

@@ -15,7 +15,8 @@ from anymetric.auto.judges.base import Judge
 from anymetric.auto.records import Assessment, Candidate, Predictions, Proposal
 from anymetric.auto.sample import Sample
 from anymetric.ledger import BudgetSpent, Ledger, Probe
-from anymetric.models import Scorer
+from anymetric.models import Ensemble, Linear, Outputs, Scorer
+from anymetric.models.ensemble import single_linear
 from anymetric.problem import Problem
 from anymetric.solution import Status, Turn
 
@@ -102,7 +103,7 @@ class Search:
             raw = np.asarray(scorer.scores(problem.train.X), dtype=np.float64)
             scores = found.scale * raw.reshape(len(problem.train), -1) + found.offsets
         profile = np.asarray(problem.profiler.values(scores.reshape(-1)))
-        return Probe(np.zeros(0), profile, found.cost)
+        return Probe(parameters_of(problem, scorer, found), profile, found.cost)
 
     def finalists(self) -> Predictions:
         """Return the candidates that may be selected, with costs on resamples."""
@@ -140,3 +141,17 @@ class Search:
     def _late(self) -> bool:
         spent = time.perf_counter() - self.began
         return self.max_seconds is not None and spent > self.max_seconds
+
+
+def parameters_of(problem: Problem, scorer: Scorer, found: Assessment) -> Floats64:
+    """Return the parameters of a line at its decision rule; none of any other model."""
+    line = single_linear(scorer if isinstance(scorer, Ensemble) else Ensemble((scorer,), (1.0,)))
+    if line is None or not isinstance(problem.model, Linear | Outputs):
+        return np.zeros(0)
+    weights, offset = line
+    moved = found.scale * np.asarray(offset) + (
+        found.offsets if isinstance(problem.model, Outputs) else found.offsets[0]
+    )
+    if isinstance(problem.model, Outputs):
+        return problem.model.parameters(found.scale * weights, moved)
+    return problem.model.parameters(found.scale * weights, float(moved))

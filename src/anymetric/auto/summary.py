@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anymetric.auto.answer import Answer
-from anymetric.auto.records import Assessment, Predictions
+from anymetric.auto.records import LINEAR, Assessment, Predictions
 from anymetric.auto.search import Search
 from anymetric.auto.selection import Average
 from anymetric.auto.weights import LearnedWeights, worth_of
@@ -84,6 +84,8 @@ def told(
 ) -> Solution:
     """Return the solution, with what is worth knowing of the run."""
     problem, sample = search.problem, search.sample
+    if LINEAR in search.families:
+        sample = search.families[LINEAR].sample  # where clusters of rows can be found
     judged = judged or search
     proposals = [one.proposal for one in answer.table.candidates]
     settings = settings_of(judged, answer)

@@ -44,7 +44,7 @@ from anymetric.estimators._rows import (
 from anymetric.estimators._scorer import warn_if_maximised, warn_if_unweighed, weighed
 from anymetric.estimators._units import unit_of
 from anymetric.gradients import LinearInterpolation, Subspace
-from anymetric.ledger import Ledger, Probe
+from anymetric.ledger import BudgetSpent, Ledger, Probe
 from anymetric.method import check_method
 from anymetric.metrics import MetricError, as_metric
 from anymetric.metrics.functions import GIVEN
@@ -210,6 +210,10 @@ class MetricEstimator(ShowsRun, TakesRows, CallbackSupportMixin, BaseEstimator):
         solution = None
         try:
             solution = self._ran(method, ledger, begun, rng, progress.watch)
+        except BudgetSpent as error:
+            name = type(method).__name__
+            said = f"{name} asked for more evaluations than max_metric_calls allows: {error}"
+            raise ValueError(said) from error
         finally:
             progress.close(solution)
         return solution

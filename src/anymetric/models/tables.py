@@ -123,5 +123,5 @@ def limits_of(X: Floats, columns: NDArray[np.intp]) -> dict[int, tuple[float, fl
         most = OUTLYING * usual
         far = np.abs(X[:, k] - middle) > most
         if usual > 0.0 and 0.0 < far.mean() <= HANDFUL:
-            found[k] = (middle - 10.0 * usual, middle + 10.0 * usual)
+            found[k] = (middle - 3.0 * usual, middle + 3.0 * usual)
     return found

@@ -48,6 +48,7 @@ class Features:
         categorical: tuple[int, ...] = (),
         standardize: bool = True,
         intercept: bool = True,
+        rotate: bool = True,
     ) -> Features:
         """Learn them from the rows of both samples; scales from those that train first."""
         X = sample.stock.X if sample.single else stacked(sample.train.X, sample.valid.X)
@@ -59,7 +60,8 @@ class Features:
         if standardize:
             model = Linear.standardised(table, stock.weights, intercept=intercept)
         both = stacked(sample.train.X, sample.valid.X) if len(sample.train) else sample.valid.X
-        if sparse.issparse(both) and both.nnz < SPARSE * both.shape[0] * both.shape[1]:
+        thin = sparse.issparse(both) and both.nnz < SPARSE * both.shape[0] * both.shape[1]
+        if thin or not rotate:
             return cls(model, reader)
         rotation = Rotation.of(model, both if reader is None else reader.table(both))
         return cls(model if rotation is None else Linear(intercept), reader, rotation)

@@ -99,7 +99,9 @@ class LinearFamily:
         """Minimise the loss; validation rows that trained are scored by parameters without them."""
         weights = self.sample.weights(proposal.weighting)
         objective = self._objective(proposal, weights)
-        theta = minimise(objective, None if near is None else near.state, tolerance=TOLERANCE)
+        theta = minimise(
+            objective, None if near is None else near.state, tolerance=tolerance_of(objective.loss)
+        )
         valid = np.asarray(self.model.scores(self.sample.valid.X, theta), dtype=np.float64)
         if weights.valid is not None:
             for out, found in self._without_each_fold(proposal, objective, theta):
@@ -158,7 +160,7 @@ class LinearFamily:
                 found = stepped(other, theta, H + (scale if n == 0 else 1.0) * rest)
             if found is None:
                 # What steps leave over is of the fold's own labels: it must not judge itself.
-                found = minimise(other, theta, tolerance=TOLERANCE)
+                found = minimise(other, theta, tolerance=tolerance_of(objective.loss))
             yield out, found
 
 
@@ -260,6 +262,11 @@ def rare_penalty(model: Linear, data: Data) -> Floats64:
     half = 0.5 * (high - low)
     factor[: len(two)][two] = np.maximum((half / model.scale)[two] ** 2, 1.0)
     return factor
+
+
+def tolerance_of(loss: Loss) -> float:
+    """Return the relative gain at which a solve ends: of robust losses, outliers are most of it."""
+    return TOLERANCE**2 if flat_curvature(loss) else TOLERANCE
 
 
 def flat_curvature(loss: Loss) -> bool:

@@ -64,6 +64,7 @@ class CallsJudge(Judge):
     bound: BoundMetric | None = None
     seen: list[tuple[float, float]] = field(default_factory=list)  # cost, share of rows flagged
     ends: list[tuple[float, bool]] | None = None  # costs of flagging nobody, and everybody
+    varied: bool = False  # whether thresholds of one candidate had different costs
 
     @classmethod
     def of(cls, ledger: Ledger, task: Task, weights: Floats64) -> CallsJudge:
@@ -127,6 +128,7 @@ class CallsJudge(Judge):
             costs = np.append(costs, self._asked([scores + s * column for s in closer]))
             shifts = np.append(shifts, closer)
         best = int(np.argmin(costs))
+        self.varied = self.varied or bool(np.ptp(costs) > 0.0)
         self.seen.append((float(costs[best]), float(np.mean(scores + shifts[best] > 0.0))))
         for cost, everybody in self._at_ends(len(scores)):
             beyond = 0.5 - scores.min() if everybody else -0.5 - scores.max()
@@ -162,8 +164,8 @@ class CallsJudge(Judge):
         return [self._with(one) if k in chosen else None for k, one in enumerate(found)]
 
     def varies(self, scores: Floats64) -> bool:
-        """Return whether thresholds of the candidates so far had different costs."""
-        return len({cost for cost, _ in self.seen}) > 1
+        """Return whether thresholds of a candidate so far had different costs."""
+        return self.varied
 
     @property
     def _judge(self) -> BoundMetric:
@@ -191,7 +193,10 @@ class CallsJudge(Judge):
         even = np.linspace(0.0, 1.0, max(self.thresholds - 3, 1) + 2)[1:-1]
         shifts = shifts_flagging(score, [*even, 0.5 * rate, rate, 2.0 * rate], also=0.0)
         most = int(max(min(self.left - 1, len(shifts)), 1))
-        return shifts[np.unique(np.linspace(0, len(shifts) - 1, most).round().astype(np.intp))]
+        if most >= len(shifts):
+            return shifts
+        spread = np.linspace(0, len(shifts) - 1, max(most - 1, 0)).round().astype(np.intp)
+        return shifts[np.unique(np.append(spread, np.argmin(np.abs(shifts))))]
 
     def _sound(self, scores: Floats64, shifts: Floats64) -> Floats64:
         """Return the shifts under which no resample flags nobody or everybody: there many fail."""

@@ -29,7 +29,11 @@ OF_TREES = (0.5, 0.85)
 
 
 def linear_proposals(
-    sample: Sample, problem: Problem, table: Predictions, use_validation: bool
+    sample: Sample,
+    problem: Problem,
+    table: Predictions,
+    use_validation: bool,
+    only_validation: bool = False,
 ) -> Iterator[Proposal]:
     """Yield plain and balanced losses with rising ridges, mixtures, sources, amounts, halves.
 
@@ -44,8 +48,15 @@ def linear_proposals(
         Every proposal must be its last line when the next is asked for.
     use_validation : bool
         Let validation rows train as well, cross-fitted.
+    only_validation : bool
+        Nothing without them.
     """
     balances = balances_of(sample, problem)
+    if only_validation:
+        ridge = yield from ridge_path(with_balances(Weighting("valid"), balances), table)
+        bases = [Weighting(), *like_validation(sample)]
+        yield from mixtures(sample, bases, balances, max(ridge / 10.0, USUAL))
+        return
     first = Weighting(sample.source)
     bases = [first, *like_validation(sample)] if not sample.single else [first]
     main = bases[-1] if len(bases) > 1 else first
