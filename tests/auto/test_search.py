@@ -292,20 +292,6 @@ class Agreed(Judge):
         return np.full(7, 0.1 if good else 0.9)
 
 
-def test_without_the_fallback_an_average_that_fails_would_be_the_answer(rng, monkeypatch):
-    s, t = rng.normal(size=(2, 40)) + 2.0 * rng.normal(size=40)
-    costs = [[0.1, 0.11] * 3, [0.11, 0.1] * 3]
-    kept = answered(stand_in(rng, [s, t], costs, Agreed([s, t])))
-    assert sorted(kept.shares.tolist()) == [0.0, 1.0]
-    assert kept.found.cost == pytest.approx(0.105)
-    monkeypatch.setattr(answers, "worse", lambda *given: False)
-    failed = answered(stand_in(rng, [s, t], costs, Agreed([s, t])))
-    assert failed.found.cost == pytest.approx(0.9)
-
-
-# What it promises on data.
-
-
 def true_gmean_cost(weights, offset):
     """The G-mean cost of a hyperplane under the distribution of section 6.1 itself."""
     length = np.linalg.norm(weights)
