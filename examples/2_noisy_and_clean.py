@@ -1,6 +1,6 @@
 """Noisy and clean data: two vendors label the rows, one of them mixed up yes and no.
 
-500 rows were checked by hand. They judge, and the model learns what each vendor is worth.
+500 rows were checked by hand. Validated on them, the model learns what each vendor is worth.
 Run: python examples/2_noisy_and_clean.py [picture.png]
 """
 
@@ -26,15 +26,15 @@ def main(path):
     vendor = np.random.default_rng(0).choice(["A", "A", "B"], TRAIN)
     labels = np.where(vendor == "B", 1 - train.y, train.y)
 
-    judges = {"X_val": clean.X, "y_val": clean.y}
+    checked = {"X_val": clean.X, "y_val": clean.y}
     models = {
         "logistic regression": LogisticBaseline("f1", random_state=0),
         "tuned threshold": PostShift("f1", random_state=0),
     }
     for model in models.values():
-        model.fit(train.X, labels, **judges)
+        model.fit(train.X, labels, **checked)
     ours = MetricClassifier("f1", random_state=0)
-    models["anymetric"] = ours.fit(train.X, labels, source=vendor, **judges)
+    models["anymetric"] = ours.fit(train.X, labels, source=vendor, **checked)
 
     print("F1 on test rows:")
     values = {name: model.score(test.X, test.y) for name, model in models.items()}

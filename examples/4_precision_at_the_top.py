@@ -1,6 +1,6 @@
 """Precision at the top: only the first 5 % of a list will ever be called.
 
-Half of the men's training rows are damaged; 500 sound rows judge the order.
+Half of the men's training rows are damaged; the order is validated on 500 sound rows.
 Run: python examples/4_precision_at_the_top.py [picture.png]
 """
 
@@ -53,8 +53,8 @@ def main(path):
     for name, model in models.items():
         model.fit(damaged, train.y, X_val=sound.X, y_val=sound.y)
         values[name] = model.score(test.X, test.y)
-        scores = test.X @ np.ravel(model.coef_)
-        curves[name] = top_precision(scores, test.y)
+        scores = model.predict if name == "anymetric" else model.decision_function
+        curves[name] = top_precision(scores(test.X), test.y)
         print(f"  {name:24}{values[name]:8.3f}")
     draw(curves, path)
     print(f"Picture: {path}")

@@ -35,11 +35,11 @@ def fitted(seed):
     """Return the three models on one draw, and their G-means on test rows."""
     data = load_simulated(random_state=seed)
     train, valid, test = (data.take(part) for part in split(data, random_state=seed))
-    judges = {"X_val": valid.X, "y_val": valid.y}
+    validation = {"X_val": valid.X, "y_val": valid.y}
     models = {
-        "logistic regression": LogisticBaseline("gmean").fit(train.X, train.y, **judges),
-        "tuned threshold": PostShift("gmean").fit(train.X, train.y, **judges),
-        "the paper's method": ours().fit(train.X, train.y, side=train.side, **judges),
+        "logistic regression": LogisticBaseline("gmean").fit(train.X, train.y, **validation),
+        "tuned threshold": PostShift("gmean").fit(train.X, train.y, **validation),
+        "the paper's method": ours().fit(train.X, train.y, side=train.side, **validation),
     }
     return models, [model.score(test.X, test.y) for model in models.values()]
 

@@ -55,7 +55,7 @@ def main(path):
     family = TorchModel(net, lr=0.02, epochs=40, patience=4)
     models = {
         "tuned threshold": PostShift("f1", random_state=0),
-        "anymetric, a line": MetricClassifier("f1", random_state=0),
+        "anymetric, a line": MetricClassifier("f1", model="linear", random_state=0),
         "anymetric, a network": MetricClassifier("f1", model=family, random_state=0),
     }
     print("F1 on test rows:")
