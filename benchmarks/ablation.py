@@ -12,7 +12,7 @@ if __name__ == "__main__":
     # A script's own folder comes first on the path, where the packages beside it would hide.
     sys.path[0] = str(Path(__file__).resolve().parents[1])
 
-from benchmarks.quality.methods import Method
+from benchmarks.quality.methods import LINES, Method
 from benchmarks.quality.run import run
 from benchmarks.quality.store import Cell, Row, Store
 from benchmarks.quality.tasks import TASKS
@@ -35,9 +35,9 @@ REMOVED = {
 }
 
 METHODS = {
-    FULL: Method(FULL, "MetricClassifier", "ours"),
+    FULL: Method(FULL, "MetricClassifier", "ours", settings=LINES),
     **{
-        name: Method(name, "MetricClassifier", "ours", settings={"method": Auto(**flags)})
+        name: Method(name, "MetricClassifier", "ours", settings={**LINES, "method": Auto(**flags)})
         for name, flags in REMOVED.items()
     },
 }

@@ -36,10 +36,10 @@ if __name__ == "__main__":
 from benchmarks.shared import Measured, carry_out, error, made_with, parser, spread
 
 from anymetric import MetricClassifier, as_metric
+from anymetric.auto.decisions import tuned_offsets
+from anymetric.auto.judges.classes import ClassesJudge
 from anymetric.data import Data
 from anymetric.datasets import load_adult
-from anymetric.many.jury import Counting
-from anymetric.many.offsets import tuned
 from anymetric.metrics import Classes, CostMatrix, meant
 from anymetric.paper.store import versions
 from anymetric.paper.tables import markdown
@@ -183,7 +183,7 @@ class Judge:
     def offsets(self, scores, y):
         data = Data(np.zeros((len(y), 1)), self.codes(y))
         nothing = np.zeros((len(y), 0))
-        return tuned(Counting.build(self.inner, data, self.classes, nothing).tally(), scores)
+        return tuned_offsets(ClassesJudge.of(self.inner, data, self.classes, nothing), scores)
 
 
 def rivals(labels):

@@ -32,9 +32,9 @@ if __name__ == "__main__":
 from benchmarks.shared import Measured, carry_out, made_with, parser, spread
 
 from anymetric import MetricClassifier, TorchModel, as_metric
+from anymetric.auto.decisions import tuned_offsets
+from anymetric.auto.judges.classes import ClassesJudge
 from anymetric.data import Data
-from anymetric.many.jury import Counting
-from anymetric.many.offsets import tuned
 from anymetric.metrics import Classes, meant
 from anymetric.paper.store import versions
 from anymetric.paper.tables import markdown
@@ -113,8 +113,9 @@ def offsets(scores, y, name):
         return sweep.shifts[sweep.best]
     classes = Classes(tuple(np.unique(y).tolist()))
     data = Data(np.zeros((len(y), 1)), y.astype(float))
-    judge = Counting.build(meant(as_metric(name), classes), data, classes, np.zeros((len(y), 0)))
-    return tuned(judge.tally(), scores)
+    nothing = np.zeros((len(y), 0))
+    judge = ClassesJudge.of(meant(as_metric(name), classes), data, classes, nothing)
+    return tuned_offsets(judge, scores)
 
 
 def trained(X, y, seed):

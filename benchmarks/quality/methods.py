@@ -131,23 +131,28 @@ def f_measure(task: Task) -> bool:
     return isinstance(metric.of if isinstance(metric, MacroByGroup) else metric, FBeta)
 
 
+LINES = {"model": "linear"}
+
 _METHODS = (
-    Method("auto", "MetricClassifier", "ours"),
-    Method("auto_judge_only", "MetricClassifier", "ours", settings={"use_validation": False}),
+    # Ours are lines here, like what they are compared with; boosted.py compares trees.
+    Method("auto", "MetricClassifier", "ours", settings=LINES),
+    Method(
+        "auto_judge_only", "MetricClassifier", "ours", settings={**LINES, "use_validation": False}
+    ),
     Method(
         "auto_by_group",
         "MetricClassifier",
         "ours",
         grouped,
-        settings={"group_thresholds": True},
+        settings={**LINES, "group_thresholds": True},
     ),
-    Method("auto_hidden", "MetricClassifier", "ours", hideable, hidden=True),
+    Method("auto_hidden", "MetricClassifier", "ours", hideable, settings=LINES, hidden=True),
     Method(
         "auto_hidden_200",
         "MetricClassifier",
         "ours",
         hideable,
-        settings={"max_metric_calls": 200},
+        settings={**LINES, "max_metric_calls": 200},
         hidden=True,
     ),
     Method("descent", "MetricClassifier", "ours", settings={"method": "descent"}),

@@ -10,11 +10,11 @@ from typing import Any
 
 from threadpoolctl import threadpool_limits
 
-from . import limits, notebook, rivals, scaling
+from . import defaults, limits, notebook, rivals, scaling
 from .table import Table, where_made
 
 OUT = Path(__file__).resolve().parents[1] / "results" / "speed.md"
-SECTIONS = ("notebook", "limits", "scaling", "fits")
+SECTIONS = ("notebook", "defaults", "limits", "scaling", "fits")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -49,6 +49,8 @@ def tables(options: argparse.Namespace, known: dict[str, Any]) -> Iterator[Table
         known.update(found)
         yield table
         yield rivals.measure(work, known, 5_000 if quick else 50_000)
+    if "defaults" in options.only:
+        yield defaults.measure(quick)
     if "limits" in options.only:
         yield limits.measure(50_000 if quick else 300_000)
     if "scaling" in options.only:
