@@ -1,4 +1,4 @@
-"""MetricClassifier: a linear classifier trained for any metric."""
+"""MetricClassifier: a classifier trained for any metric."""
 
 from __future__ import annotations
 
@@ -26,11 +26,13 @@ class MetricClassifier(ManyClasses, TwoClasses, ClassifierMixin, MetricEstimator
     metric : str, function, scikit-learn scorer or Metric, default="accuracy"
         A ready-made metric's name (`anymetric.metrics.metric_names()`), a scorer's name or
         object, or a function ``f(y_true, y_pred)``; one whose second argument is called
-        ``y_score`` gets scores, and further arguments get the side columns of those names.
-    model : "linear", "boosted", "auto" or a family, default="linear"
-        ``boosted``: LightGBM's trees; ``auto``: linear models and trees in one pool, and the
-        replicates of the judging rows decide. Or `Reweighted(estimator)` for any scikit-learn
-        estimator that takes row weights, `Boosted(...)`, `TorchModel(module)`.
+        ``y_score`` gets scores, and further arguments get the columns of `side` of those names.
+    model : "auto", "linear", "boosted" or a family, default="auto"
+        ``auto``: linear models and LightGBM's boosted trees in one pool; where lines cost no more,
+        the answer is a line. Trees are not tried with fewer than 100 rows, or 5 of a class, nor by
+        other methods than ``"auto"``. ``linear``, ``boosted``: one of them alone. Or
+        `Reweighted(estimator)` for any scikit-learn estimator that takes row weights,
+        `Boosted(...)`, `TorchModel(module)`, a `Learner` of your own.
     surrogates : "auto", builder, loss, name or list, default="auto"
         ``auto``: the logistic loss per class, and per group and source where they are given; with
         many classes the softmax cross-entropy, with labels the logistic loss of each. The default
@@ -42,7 +44,7 @@ class MetricClassifier(ManyClasses, TwoClasses, ClassifierMixin, MetricEstimator
     group_thresholds : bool, default=False
         Whether each group has a threshold of its own, where that pays beyond noise; for two classes
         and ``method="auto"``. `predict`, `decision_function` and `score` then need ``groups``.
-    method : "auto", "descent", "paper" or a part with a `run` method, default="auto"
+    method : "auto", "descent", "paper" or a `Method`, default="auto"
         ``auto``: see `Auto`. ``descent``: Algorithm 1 with probes in the subspace that matters and
         second-order projections, or with boosting rounds for trees. ``paper``: Algorithm 1 with
         the paper's settings and tuning.
@@ -55,13 +57,15 @@ class MetricClassifier(ManyClasses, TwoClasses, ClassifierMixin, MetricEstimator
         Let the parameters live in standardised features; `coef_` is for X as it is.
     fit_intercept : bool, default=True
     use_validation : "auto" or bool, default="auto"
-        For ``method="auto"``: whether the rows that judge train too, each judging only models that
-        it did not train. ``auto`` lets such candidates in, and they count if they win; with True
-        there are no others; False keeps the rows that judge for judging only.
+        For ``method="auto"``: whether validation rows train too, cross-fitted: a row validates only
+        models that it did not train. ``auto`` lets such candidates in, and they count if they win;
+        with True there are no others; with False validation rows do not train.
     validation_fraction : float, default=0.2
-        Share of the rows held out to judge when `fit` gets no validation data: for the descents,
-        and with ``use_validation=False``.
+        Share of the rows held out for validation when `fit` gets no validation data: for the
+        descents, and with ``use_validation=False``.
     max_metric_calls : int, optional
+    max_seconds : float, optional
+        For ``method="auto"``: after so many seconds no further candidate is trained.
     n_jobs : int, optional
         Processes for the tuning runs of ``method="paper"``, for the candidates of a `model` that
         is not linear (of two classes), and for the calls of a metric of yours that takes more than
@@ -74,9 +78,9 @@ class MetricClassifier(ManyClasses, TwoClasses, ClassifierMixin, MetricEstimator
     Attributes
     ----------
     coef_, intercept_ : arrays of shape (1, d) and (1,); with C classes or labels (C, d) and (C,)
-        Of a linear answer.
+        Where the answer is a line: always with ``model="linear"``.
     model_ : Scorer
-        The model itself, if `model` is not linear: `scores(X)` are the decision values.
+        The model itself, unless ``model="linear"``: `scores(X)` are the decision values.
     classes_ : array of shape (2,) or (C,)
         Of labels, their places in y.
     weights_ : dict
@@ -84,7 +88,7 @@ class MetricClassifier(ManyClasses, TwoClasses, ClassifierMixin, MetricEstimator
         starting model was best: in the loss that it is nearest to minimising.
     shifts_ : dict
         What each group adds to its rows' scores, with ``group_thresholds=True`` only. A group that
-        the judging rows lack adds nothing, unless training rows help to place the thresholds.
+        the validation rows lack adds nothing.
     surrogates_ : tuple of str
         The names of a profile's entries.
     row_shares_ : dict
@@ -103,19 +107,19 @@ class MetricClassifier(ManyClasses, TwoClasses, ClassifierMixin, MetricEstimator
     status_ : Status
         Why the run ended; ``status_.value`` says what to do.
     cost_, validation_score_ : float
-        The metric on the rows that judged, as a cost and in its own direction.
+        The metric on the validation rows, as a cost and in its own direction.
     validation_ : str
-        Which rows judged.
+        Which rows these were.
     settings_ : dict
         What the method chose or measured. With ``method="auto"``: ``candidates``, a name, a cost
-        and a share of the votes for each; ``trust``, from 0 to 1, how far training rows helped to
-        choose and to place the threshold, or with many classes or labels ``offsets``, what each
-        adds to its scores; where replicates judged the answer, ``error``, the standard deviation of
-        its cost over them, ``gain`` and ``gain_error``, how far it is below the plain candidate,
-        and ``optimism``, how much lower the winner of a replicate looks there than over all rows;
-        where families of models competed, ``families``, what share of the votes each has and how
-        far its best is behind; of a function whose formula was learned, ``foretold``, how far off
-        its answers typically are where they were not asked for. With ``"paper"``: ``step`` and
+        and a share in the answer (``votes``) for each; ``trust``, from 0 to 1, the weight of
+        training rows where the threshold was placed; with many classes or labels ``offsets``, what
+        each adds to its scores; where there were bootstrap resamples, ``error``, the standard
+        deviation of the answer's cost over them, ``gain`` and ``gain_error``, how far it is below
+        the best plain candidate, and ``optimism``, how much lower the winner of a resample looks
+        there than over all rows; where families of models competed, ``families``, the share of each
+        and how far its best is behind; of a function whose formula was learned, ``metric_error``,
+        how far off it typically is. With ``"paper"``: ``step`` and
         ``sigma``, and under ``grid`` all that were tried, with costs. With ``"descent"``: nothing;
         of trees, ``trees``, how many.
     n_metric_calls_ : int
@@ -132,7 +136,7 @@ class MetricClassifier(ManyClasses, TwoClasses, ClassifierMixin, MetricEstimator
 
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True)
-    >>> clf = MetricClassifier("macro_f1", random_state=0).fit(X, y)
+    >>> clf = MetricClassifier("macro_f1", model="linear", random_state=0).fit(X, y)
     >>> clf.coef_.shape, clf.score(X, y) > 0.9
     ((3, 4), True)
     """

@@ -26,7 +26,7 @@ class MetricRanker(TakesQueries, MetricEstimator):
         With ``query``: ``"ndcg@5"``, ``"mrr"``, ``"map"``, ``"query_precision@5"``...; then the
         names ``"precision@5"`` and ``"average_precision"`` mean the mean over queries too, while
         the parts ``PrecisionAtK(5)`` and ``AveragePrecision()`` still mean all rows together.
-    model : "linear", "boosted", "auto" or a family, default="linear"
+    model : "auto", "linear", "boosted" or a family, default="auto"
         As in `MetricClassifier`. With ``query`` the trees follow the surrogates round by round;
         families other than `Boosted(...)` cannot.
     surrogates : "auto", surrogate, builder or list, default="auto"
@@ -35,15 +35,15 @@ class MetricRanker(TakesQueries, MetricEstimator):
         several k and precision at half the recall, all within each query. Without queries these
         are for the descents: ``method="auto"`` reads no more of them than slices and their loss.
     method, greater_is_better, starts, standardize, fit_intercept, use_validation, \
-validation_fraction, max_metric_calls, n_jobs, verbose, random_state
+validation_fraction, max_metric_calls, max_seconds, n_jobs, verbose, random_state
         As in `MetricClassifier`.
 
     Attributes
     ----------
     coef_, intercept_ : array of shape (d,) and float
-        Of a linear answer.
+        Where the answer is a line: always with ``model="linear"``.
     model_ : Scorer
-        The model itself, if `model` is not linear.
+        The model itself, unless ``model="linear"``.
     weights_, surrogates_, row_shares_, history_, status_, cost_, validation_score_, \
 validation_, settings_, n_metric_calls_
         As in `MetricClassifier`.

@@ -1,4 +1,4 @@
-"""MetricRegressor: a linear regression trained for any metric."""
+"""MetricRegressor: a regression trained for any metric."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ NOTHING = 1e-8
 
 
 class MetricRegressor(RegressorMixin, MetricEstimator):
-    """A linear regression trained for the metric you care about.
+    """A regression trained for the metric you care about.
 
     The surrogates are ``|f - y|^p`` for several p (Example 2 of the paper): how much outliers
     count is learned from the metric on clean validation rows. They meet y centred, and divided
@@ -51,16 +51,16 @@ class MetricRegressor(RegressorMixin, MetricEstimator):
     The metric meets y and the predictions as they are. Where it is better off with predictions to
     one side of y, such as a quantile, all candidates are moved there, and losses that lean to
     that side compete. Where y spans several times its low values and none is below zero, all of
-    this is done with its logarithm too, and the judging rows choose.
+    this is done with its logarithm too, and the validation rows choose.
 
     Parameters
     ----------
     metric : str, function, scikit-learn scorer or Metric, default="r2"
-    model : "linear", "boosted", "auto" or a family, default="linear"
+    model : "auto", "linear", "boosted" or a family, default="auto"
         As in `MetricClassifier`.
     link : "auto", "identity" or "log", default="auto"
         What the model predicts: y itself, or its logarithm (then predictions are its exponential,
-        and never below zero). ``auto`` judges both where y asks for it, with twice as many calls
+        and never below zero). ``auto`` evaluates both where y asks for it, with twice as many calls
         of the metric, and takes the logarithm where it is better beyond noise, or where the
         metric fails without; only the identity is tried by other methods than the default, without
         an intercept, without standardisation, and where calls are few.
@@ -72,7 +72,7 @@ class MetricRegressor(RegressorMixin, MetricEstimator):
         described above. False leaves both as they are given: then a loss with a scale of its
         own, such as ``Huber(delta)``, has it in the unit of y.
     method, greater_is_better, starts, fit_intercept, use_validation, validation_fraction, \
-max_metric_calls, n_jobs, verbose, random_state
+max_metric_calls, max_seconds, n_jobs, verbose, random_state
         As in `MetricClassifier`.
 
     Attributes
@@ -80,9 +80,9 @@ max_metric_calls, n_jobs, verbose, random_state
     link_ : "identity" or "log"
         What is predicted by the line or the model below.
     coef_, intercept_ : array of shape (d,) and float
-        Of a linear answer: predictions are ``X @ coef_ + intercept_``, or ``exp`` of it.
+        Where the answer is a line: predictions are ``X @ coef_ + intercept_``, or ``exp`` of it.
     model_ : Scorer
-        The model itself, if `model` is not linear; with the logarithm, predictions are ``exp`` of
+        The model itself, unless ``model="linear"``; with the logarithm, predictions are ``exp`` of
         its scores.
     weights_, surrogates_, row_shares_, history_, status_, cost_, validation_score_, \
 validation_, settings_, n_metric_calls_
