@@ -20,7 +20,7 @@ from anymetric.report import gather, page
 SHOWN = ("*.svg", "index.html")
 # On a line of its own: the table that a command wrote, without its title.
 TABLE = re.compile(r"^( *)\{\{ table (\S+) \}\}$", re.MULTILINE)
-RIVALS = {
+BASELINES = {
     "logistic regression": LogisticBaseline,
     "balanced": BalancedLogistic,
     "post-shift": PostShift,
@@ -62,7 +62,7 @@ def report() -> str:
         name: model("macro_f1", random_state=0).fit(
             X[rows.train], y[rows.train], groups=sex[rows.train]
         )
-        for name, model in {"anymetric": MetricClassifier, **RIVALS}.items()
+        for name, model in {"anymetric": MetricClassifier, **BASELINES}.items()
     }
     run = gather(
         fitted.pop("anymetric"),
