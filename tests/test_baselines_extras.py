@@ -28,7 +28,7 @@ def loaded_or_skip(package):
         pytest.skip(str(error))
 
 
-@every
+@pytest.mark.parametrize(("estimator", "package"), [e for e in EXTRAS if e[1] != "lightgbm"])
 def test_a_missing_package_is_named(estimator, package, monkeypatch):
     monkeypatch.setitem(sys.modules, package, None)
     name = type(estimator).__name__

@@ -96,7 +96,7 @@ def test_training_that_pays_is_told_to_go():
     """On the simulated data the plain model is no better than a coin."""
     data = load_simulated(random_state=0)
     X, y = data.X, data.y
-    clf = MetricClassifier("gmean", random_state=0)
+    clf = MetricClassifier("gmean", model="linear", random_state=0)
     clf.fit(X[:2500], y[:2500], X_val=X[2500:4000], y_val=y[2500:4000])
     found = clf.diagnose(X[4000:], y[4000:])
     assert found.verdict is Verdict.GO

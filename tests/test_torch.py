@@ -528,7 +528,7 @@ def test_a_network_does_what_a_line_cannot():
     X, y = moons(500)
     new = moons(2000, seed=1)
     model = TorchModel(deep, lr=0.02, epochs=25, patience=5)
-    line = MetricClassifier("f1", random_state=0).fit(X, y)
+    line = MetricClassifier("f1", model="linear", random_state=0).fit(X, y)
     curve = MetricClassifier("f1", model=model, max_metric_calls=3, random_state=0).fit(X, y)
     assert curve.score(*new) > line.score(*new) + 0.1
 

@@ -141,7 +141,7 @@ class Auto:
             if small is ledger:
                 return averaged_solution(search, answer, status)
             ledger.calls += small.calls
-            return refitted(search, answer, status, ledger, self._search(ledger, rng))
+            return refitted(search, answer, status, self._families_only(ledger, search))
 
     def _search(self, ledger: Ledger, rng: np.random.Generator) -> Search:
         """Build what trains and what judges."""
@@ -152,6 +152,12 @@ class Auto:
         judge = judge_of(ledger, sample, rows, next(iter(families.values())), rng, self)
         rule = self.rule or rule_of(problem, sample, rows, self)
         return Search(ledger, sample, families, judge, rule, rng, self.max_seconds)
+
+    def _families_only(self, ledger: Ledger, search: Search) -> Search:
+        """Build what trains on all rows, where a sample of them was searched."""
+        sample, features = sample_of(ledger.problem, None, search.rng, self)
+        families = families_of(ledger.problem, sample, None, features, self)
+        return Search(ledger, sample, families, search.judge, search.rule, search.rng)
 
     def _proposals(self, search: Search) -> Iterator[Proposal]:
         """Yield what to train, the plainest first."""

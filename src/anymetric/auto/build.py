@@ -37,8 +37,9 @@ from anymetric.auto.judges.bootstrap import bootstrap_weights
 from anymetric.auto.judges.calls import CallsJudge, affordable
 from anymetric.auto.judges.classes import ClassesJudge
 from anymetric.auto.judges.counts import CountsJudge
-from anymetric.auto.judges.learned import learn_formula, partition_of
+from anymetric.auto.judges.learned import learn_formula
 from anymetric.auto.judges.queries import QueriesJudge, query_resamples
+from anymetric.auto.judges.study import partition_of
 from anymetric.auto.records import LINEAR, Proposal, Weighting
 from anymetric.auto.sample import Sample, dealt
 from anymetric.auto.task import Task

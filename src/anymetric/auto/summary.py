@@ -14,7 +14,6 @@ from anymetric.auto.records import LINEAR, Assessment, Predictions
 from anymetric.auto.search import Search
 from anymetric.auto.selection import Average
 from anymetric.auto.weights import LearnedWeights, worth_of
-from anymetric.ledger import Ledger
 from anymetric.metrics import Classes
 from anymetric.models import Ensemble
 from anymetric.solution import Solution, Status, Turn
@@ -47,11 +46,9 @@ def single_solution(search: Search, status: Status) -> Solution:
     return told(search, answer, scorer, search.turns[k], tuple(search.turns), status)
 
 
-def refitted(
-    search: Search, answer: Answer, status: Status, ledger: Ledger, full: Search
-) -> Solution:
+def refitted(search: Search, answer: Answer, status: Status, full: Search) -> Solution:
     """Return the answer of a sample of the rows, its candidates fitted to all of them."""
-    table, average = answer.table, answer.average
+    table, average, ledger = answer.table, answer.average, full.ledger
     used = [int(k) for k in np.flatnonzero(answer.shares)]
     members = []
     for k in used:

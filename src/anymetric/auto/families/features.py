@@ -59,9 +59,11 @@ class Features:
         model = Linear(intercept)
         if standardize:
             model = Linear.standardised(table, stock.weights, intercept=intercept)
+        if not rotate or len(sample.train) + len(sample.valid) >= table.shape[1]:
+            return cls(model, reader)
         both = stacked(sample.train.X, sample.valid.X) if len(sample.train) else sample.valid.X
         thin = sparse.issparse(both) and both.nnz < SPARSE * both.shape[0] * both.shape[1]
-        if thin or not rotate:
+        if thin:
             return cls(model, reader)
         rotation = Rotation.of(model, both if reader is None else reader.table(both))
         return cls(model if rotation is None else Linear(intercept), reader, rotation)

@@ -1,0 +1,23 @@
+"""Decisions: rules that turn scores into decisions, their few parameters tuned by a judge."""
+
+from anymetric.auto.decisions.offsets import ClassOffsets, tuned_offsets
+from anymetric.auto.decisions.scores import Bias, SigmoidCalibration
+from anymetric.auto.decisions.thresholds import (
+    DecisionRule,
+    GroupThresholds,
+    NoRule,
+    Threshold,
+    lowest,
+)
+
+__all__ = [
+    "Bias",
+    "ClassOffsets",
+    "DecisionRule",
+    "GroupThresholds",
+    "NoRule",
+    "SigmoidCalibration",
+    "Threshold",
+    "lowest",
+    "tuned_offsets",
+]

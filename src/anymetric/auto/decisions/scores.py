@@ -1,0 +1,109 @@
+"""Scores: rules that move scores which are read as they are: log-odds and numbers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anymetric.auto.decisions.thresholds import NoRule
+from anymetric.auto.judges.base import Judge
+from anymetric.auto.records import Assessment
+from anymetric.data import Data, quantiles
+from anymetric.losses import as_loss
+from anymetric.metrics import MetricError
+from anymetric.models import Linear
+from anymetric.solvers import WeightedLoss, minimise
+
+Floats64 = NDArray[np.float64]
+# Quantiles of the residuals by which predictions are moved; the gain that the first move must have,
+# in standard errors or, where there are none, as a part of the cost.
+QUANTILES = (0.05, 0.1, 0.2, 0.3, 0.4, 0.6, 0.7, 0.8, 0.9, 0.95)
+LEANS, PLAINLY = 2.0, 0.1
+
+
+@dataclass(frozen=True, eq=False)
+class SigmoidCalibration:
+    """Slope and offset that make scores log-odds, for metrics that read probabilities.
+
+    A ridge makes scores small, and class weights move them. A function may have a cut of its own:
+    where scores as they are cost less, they stay.
+
+    Attributes
+    ----------
+    data : Data
+        The validation rows.
+    intercept : bool
+    """
+
+    data: Data
+    intercept: bool = True
+
+    def assess(self, scores: Floats64, judge: Judge) -> Assessment:
+        """Fit the line by a logistic regression on the scores."""
+        plain = NoRule().assess(scores, judge)
+        slope, offset = fitted_line(scores[:, 0], self.data.y, self.data.weights, "logistic")
+        if not slope > 0.0 or judge.left < judge.price:
+            return plain
+        offset = offset if self.intercept else 0.0
+        sized = NoRule().assess(slope * scores + offset, judge)
+        sized = replace(sized, scale=slope, offsets=np.array([offset]))
+        return sized if sized.mean <= plain.mean else plain
+
+
+@dataclass(frozen=True, eq=False)
+class Bias:
+    """A constant added to predictions of numbers, where the metric leans to one side beyond noise.
+
+    Attributes
+    ----------
+    data : Data
+        The validation rows.
+    """
+
+    data: Data
+
+    def assess(self, scores: Floats64, judge: Judge) -> Assessment:
+        """Try quantiles of the residuals."""
+        plain = NoRule().assess(scores, judge)
+        residuals = self.data.y - scores[:, 0]
+        shifts = np.asarray(quantiles(residuals, QUANTILES, self.data.weights), dtype=np.float64)
+        best = plain
+        for shift in shifts[[1, -2]] if plain.cost > 0.0 else ():
+            best = self._better(scores, float(shift), best, judge)
+        if best is plain:
+            return plain
+        side = shifts[shifts * best.offsets[0] > 0.0]
+        for shift in side:
+            best = self._better(scores, float(shift), best, judge)
+        return best
+
+    def _better(self, scores: Floats64, shift: float, best: Assessment, judge: Judge) -> Assessment:
+        if judge.left < judge.price:
+            return best
+        try:
+            moved = replace(NoRule().assess(scores + shift, judge), offsets=np.array([shift]))
+        except MetricError:  # off to one side it may have no answer
+            return best
+        first = best.offsets[0] == 0.0
+        if len(moved.resampled) == 0:
+            return moved if moved.cost < best.cost - first * PLAINLY * abs(best.cost) else best
+        gain, error = moved.gain(best)
+        return moved if gain > (LEANS * error if first else 0.0) else best
+
+
+def fitted_line(scores: Floats64, y: Floats64, rows: Floats64, loss: str) -> tuple[float, float]:
+    """Return slope and offset that bring scores to the scale of these rows' targets.
+
+    Examples
+    --------
+    >>> x = np.arange(9.0)
+    >>> slope, offset = fitted_line(x, 3.0 * x + 1.0, np.ones(9), "squared")
+    >>> round(slope, 2), round(offset, 2)
+    (3.0, 1.0)
+    """
+    data = Data(scores[:, np.newaxis], y)
+    model = Linear.standardised(data.X, rows)
+    weights, offset = model.raw(minimise(WeightedLoss(model, data, as_loss(loss), rows, 1e-4)))
+    return float(weights[0]), float(offset)
