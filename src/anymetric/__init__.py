@@ -3,8 +3,8 @@
 >>> from sklearn.datasets import make_classification
 >>> from anymetric import MetricClassifier
 >>> X, y = make_classification(500, weights=[0.9], random_state=0)
->>> round(MetricClassifier("f1", random_state=0).fit(X, y).validation_score_, 1)
-0.7
+>>> MetricClassifier("f1", random_state=0).fit(X, y).validation_score_ > 0.6
+True
 """
 
 from __future__ import annotations

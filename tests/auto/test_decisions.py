@@ -14,11 +14,11 @@ from anymetric.auto.decisions import (
     NoRule,
     SigmoidCalibration,
     Threshold,
-    evenly,
-    fitted_line,
     lowest,
     tuned_offsets,
 )
+from anymetric.auto.decisions.offsets import evenly
+from anymetric.auto.decisions.scores import fitted_line
 from anymetric.auto.judges.bootstrap import bootstrap_weights
 from anymetric.auto.judges.calls import CallsJudge
 from anymetric.auto.judges.classes import ClassesJudge

@@ -10,6 +10,7 @@ from contextlib import suppress
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +38,9 @@ class Resumed:
     >>> Resumed(Tuned(), Path("points")).file(0.1, 0.5).suffix
     '.pickle'
     """
+
+    takes_starts: ClassVar[bool] = True
+    cross_fits: ClassVar[bool] = False
 
     tuned: Tuned
     folder: Path

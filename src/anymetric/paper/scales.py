@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +33,9 @@ class Screened:
     >>> Screened(Tuned(), turns=25).probes
     100
     """
+
+    takes_starts: ClassVar[bool] = True
+    cross_fits: ClassVar[bool] = False
 
     tuned: Tuned
     turns: int
