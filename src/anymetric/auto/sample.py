@@ -21,6 +21,8 @@ from anymetric.problem import Problem
 
 Floats64 = NDArray[np.float64]
 Ints = NDArray[np.intp]
+# Clusters are found on so many rows of a class.
+CLUSTERED = 5000
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,8 +142,8 @@ class Sample:
         data = self.stock
         found = {}
         for sign in (-1.0, 1.0):
-            own = data.X[np.flatnonzero(data.y == sign)]
-            found[sign] = nearer(data.X, own)
+            own = np.flatnonzero(data.y == sign)
+            found[sign] = nearer(data.X, data.X[own[:: 1 + len(own) // CLUSTERED]])
         return found
 
 
@@ -220,7 +222,7 @@ def inverse_sizes(y: NDArray[Any], weights: Floats64) -> Floats64:
     return np.asarray(1.0 / np.maximum(size, least))
 
 
-def nearer(X: Matrix, own: Matrix, most: int = 5000) -> Ints:
+def nearer(X: Matrix, own: Matrix) -> Ints:
     """Return which of two clusters of some rows each row is nearer to, by standardised columns.
 
     Between two centres lies a hyperplane: a row needs no more than its side of it.
@@ -230,8 +232,7 @@ def nearer(X: Matrix, own: Matrix, most: int = 5000) -> Ints:
     >>> nearer(np.array([[0.0], [1.0], [9.0]]), np.array([[0.0], [0.1], [10.0], [10.1]])).tolist()
     [0, 0, 1]
     """
-    some = own[:: max(1, own.shape[0] // most)]
-    dense = np.asarray(some.toarray() if sparse.issparse(some) else some, dtype=np.float64)
+    dense = np.asarray(own.toarray() if sparse.issparse(own) else own, dtype=np.float64)
     if len(dense) < 2:
         return np.zeros(X.shape[0], dtype=np.intp)
     mean, scale = dense.mean(axis=0), dense.std(axis=0)

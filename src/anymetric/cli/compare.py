@@ -45,7 +45,7 @@ class Compare:
     task: Task = Task.AUTO
     greater: bool | None = None
     method: str = "auto"
-    model: str = "linear"
+    model: str = "auto"
     group_thresholds: bool = False
     budget: int | None = None
     folds: int = 5

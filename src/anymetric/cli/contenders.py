@@ -91,6 +91,7 @@ class Setting:
     seed: int = 0
     model: str = "auto"
     group_thresholds: bool = False
+    max_seconds: float | None = None
 
     @property
     def called(self) -> bool:
@@ -106,6 +107,7 @@ def fit_ours(setting: Setting, train: Rows, valid: Rows | None, course: Course, 
         model=setting.model,
         method=setting.method,
         max_metric_calls=setting.budget,
+        max_seconds=setting.max_seconds,
         random_state=setting.seed,
         **apart(setting),
     )

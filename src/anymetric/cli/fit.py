@@ -53,9 +53,10 @@ class Fit:
     task: Task = Task.AUTO
     greater: bool | None = None
     method: str = "auto"
-    model: str = "linear"
+    model: str = "auto"
     group_thresholds: bool = False
     budget: int | None = None
+    max_seconds: float | None = None
     holdout: bool = True
     out: Path | None = None
     run: Path | None = None
@@ -148,7 +149,7 @@ class Fit:
             f"{target.sentence}"
         )
         asked = self.method, self.budget, self.seed, self.model, self.group_thresholds
-        return Setting(means, target, *asked), division
+        return Setting(means, target, *asked, self.max_seconds), division
 
     def _means(self, metric: Metric, target: Target, name: str, voice: Voice) -> Metric:
         """Return what the metric means for the target, and has all its columns for."""
@@ -199,7 +200,8 @@ class Fit:
         asked = {"file": str(self.path), "metric": self.metric, **roles}
         asked |= {"valid": self.valid, "test": self.test, "positive": self.positive}
         asked |= {"method": self.method, "budget": self.budget, "seed": self.seed}
-        asked["model"] = "" if self.model == "linear" else self.model
+        asked["model"] = "" if self.model == "auto" else self.model
+        asked["seconds"] = self.max_seconds
         asked["group thresholds"] = "yes" if self.group_thresholds else ""
         asked["command"] = self.command
         joined = {k: ", ".join(v) if isinstance(v, tuple) else v for k, v in asked.items()}

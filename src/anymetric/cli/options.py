@@ -170,6 +170,15 @@ Budget = Annotated[
         min=1, help="The most metric calls that a method may train with.", rich_help_panel=TRAINING
     ),
 ]
+Seconds = Annotated[
+    float | None,
+    typer.Option(
+        "--max-seconds",
+        min=0.001,
+        help="After so many no further candidate is trained; the best so far is kept.",
+        rich_help_panel=TRAINING,
+    ),
+]
 Seed = Annotated[int, typer.Option(min=0, help="Of all that is random.", rich_help_panel=TRAINING)]
 Json = Annotated[
     bool,

@@ -25,6 +25,7 @@ from anymetric.estimators._columns import members, side_columns
 from anymetric.estimators._families import descent_over, families, reads_gaps, with_categories
 from anymetric.estimators._learned import (
     learned_weights,
+    readers,
     row_shares,
     warn_if_clipped,
     warn_if_collinear,
@@ -387,7 +388,7 @@ class MetricEstimator(ShowsRun, TakesRows, CallbackSupportMixin, BaseEstimator):
         linear = single_linear(scorer)
         if linear is not None:
             self._set_coefficients(*linear)
-        if linear is None or families(self._families())[0]:
+        if linear is None or families(self._families())[0] or readers(scorer):
             self.model_ = scorer
 
     def _in_units(self, problem, scorer):

@@ -109,6 +109,8 @@ class Ensemble:
 def single_linear(scorer: Scorer) -> tuple[Floats64, float | Floats64] | None:
     """Return weights and offset where an ensemble is one linear model of the rows as they are.
 
+    Outliers may be clipped first: of all other rows the weights say everything.
+
     Examples
     --------
     >>> import numpy as np
@@ -119,7 +121,9 @@ def single_linear(scorer: Scorer) -> tuple[Floats64, float | Floats64] | None:
     if not isinstance(scorer, Ensemble) or len(scorer.members) != 1:
         return None
     only, weight = scorer.members[0], scorer.weights[0]
-    if not isinstance(only, LinearScorer) or not (only.plain is None or only.plain.idle):
+    if not isinstance(only, LinearScorer):
+        return None
+    if only.plain is not None and (len(only.plain.gaps) or only.plain.categories):
         return None
     offset = weight * only.offset + scorer.offset
     return weight * only.weights, float(offset) if np.ndim(offset) == 0 else offset

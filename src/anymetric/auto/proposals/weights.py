@@ -24,8 +24,8 @@ FACTORS = (1 / 3, 3.0)
 USUAL = 10.0
 # A class with fewer rows is not cut in halves.
 HALVED = 50
-# Shares of validation rows in mixtures for trees, beside the natural one.
-OF_TREES = (0.5, 0.85)
+# Shares of validation rows in mixtures for trees, beside the natural one if that is not below.
+OF_TREES, LEAST_SHARE = (0.5, 0.85), 0.1
 
 
 def linear_proposals(
@@ -120,7 +120,8 @@ def tree_proposals(
     leader = min(own, key=lambda k: table.assessments[k].mean, default=None)
     if leader is not None:
         likeness = table.candidates[leader].proposal.weighting.likeness
-        for share in sorted({sample.natural, *OF_TREES}):
+        natural = {sample.natural} if sample.natural > LEAST_SHARE else set()
+        for share in sorted({*OF_TREES, *natural}):
             yield Proposal(Weighting("both", share, likeness), family=family)
 
 

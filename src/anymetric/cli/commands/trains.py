@@ -39,6 +39,7 @@ def fit(
     model: o.Families = o.Family.AUTO,
     group_thresholds: o.GroupThresholds = False,
     budget: o.Budget = None,
+    max_seconds: o.Seconds = None,
     holdout: Annotated[
         bool,
         typer.Option(
@@ -87,6 +88,7 @@ def fit(
         model=model.value,
         group_thresholds=group_thresholds,
         budget=budget,
+        max_seconds=max_seconds,
         holdout=holdout,
         out=out,
         run=run,
