@@ -36,7 +36,7 @@ if __name__ == "__main__":
 from benchmarks.shared import Measured, carry_out, error, made_with, parser, spread
 
 from anymetric import MetricClassifier, as_metric
-from anymetric.auto.decisions import tuned_offsets
+from anymetric.auto.decisions.offsets import tuned_offsets
 from anymetric.auto.judges.classes import ClassesJudge
 from anymetric.data import Data
 from anymetric.datasets import load_adult

@@ -19,7 +19,7 @@ from sklearn.utils.estimator_checks import (
 )
 
 from anymetric import MetricClassifier, as_metric, scorer
-from anymetric.auto.decisions import tuned_offsets
+from anymetric.auto.decisions.offsets import tuned_offsets
 from anymetric.auto.judges.classes import ClassesJudge
 from anymetric.data import Data
 from anymetric.metrics import Classes, meant

@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from anymetric.auto.decisions import tuned_offsets
+from anymetric.auto.decisions.offsets import tuned_offsets
 from anymetric.auto.judges.classes import ClassesJudge
 from anymetric.auto.task import Task
 from anymetric.ledger import Ledger

@@ -14,11 +14,10 @@ from anymetric.auto.decisions import (
     NoRule,
     SigmoidCalibration,
     Threshold,
-    lowest,
-    tuned_offsets,
 )
-from anymetric.auto.decisions.offsets import evenly
+from anymetric.auto.decisions.offsets import evenly, tuned_offsets
 from anymetric.auto.decisions.scores import fitted_line
+from anymetric.auto.decisions.thresholds import lowest
 from anymetric.auto.judges.bootstrap import bootstrap_weights
 from anymetric.auto.judges.calls import CallsJudge
 from anymetric.auto.judges.classes import ClassesJudge

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from anymetric.auto.constants import DOUBTED, TRUSTED
 from anymetric.auto.covariate_shift import label_ratio
-from anymetric.auto.decisions import lowest
+from anymetric.auto.decisions.thresholds import lowest
 from anymetric.auto.judges.bootstrap import affordable_resamples
 from anymetric.auto.judges.counts import CountsJudge
 from anymetric.auto.sample import Sample, effective

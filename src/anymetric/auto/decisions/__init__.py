@@ -1,14 +1,8 @@
 """Decisions: rules that turn scores into decisions, their few parameters tuned by a judge."""
 
-from anymetric.auto.decisions.offsets import ClassOffsets, tuned_offsets
+from anymetric.auto.decisions.offsets import ClassOffsets
 from anymetric.auto.decisions.scores import Bias, SigmoidCalibration
-from anymetric.auto.decisions.thresholds import (
-    DecisionRule,
-    GroupThresholds,
-    NoRule,
-    Threshold,
-    lowest,
-)
+from anymetric.auto.decisions.thresholds import DecisionRule, GroupThresholds, NoRule, Threshold
 
 __all__ = [
     "Bias",
@@ -18,6 +12,4 @@ __all__ = [
     "NoRule",
     "SigmoidCalibration",
     "Threshold",
-    "lowest",
-    "tuned_offsets",
 ]

@@ -32,6 +32,18 @@ class ClassOffsets:
     y : array of shape (n,)
     exclusive : bool
         Whether the highest score decides.
+
+    Examples
+    --------
+    >>> from anymetric.auto.judges.classes import ClassesJudge
+    >>> from anymetric.data import Data
+    >>> from anymetric.metrics import ClassAccuracy, Classes
+    >>> y = np.tile([0.0, 1.0, 2.0], 20)
+    >>> rows = Data(np.zeros((60, 1)), y)
+    >>> judge = ClassesJudge.of(ClassAccuracy(), rows, Classes("abc"), np.ones((60, 2)))
+    >>> scores = np.eye(3)[y.astype(int)] + np.array([2.0, 0.0, 0.0])
+    >>> ClassOffsets(np.arange(60) % 5, y, True).assess(scores, judge).cost
+    0.0
     """
 
     fold: Ints

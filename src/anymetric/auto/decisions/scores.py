@@ -35,6 +35,22 @@ class SigmoidCalibration:
     data : Data
         The validation rows.
     intercept : bool
+
+    Examples
+    --------
+    >>> from anymetric.auto.judges.calls import CallsJudge
+    >>> from anymetric.auto.task import Task
+    >>> from anymetric.ledger import Ledger
+    >>> from anymetric.metrics import as_metric
+    >>> from anymetric.problem import Problem
+    >>> score = np.linspace(-3.0, 3.0, 400)
+    >>> y = np.where(np.random.default_rng(0).logistic(size=400) < score, 1.0, -1.0)
+    >>> rows = Data(score[:, np.newaxis], y)
+    >>> ledger = Ledger(Problem(rows, "logistic", as_metric("neg_log_loss"), labels=(0, 1)))
+    >>> judge = CallsJudge.of(ledger, Task((0, 1)), np.ones((400, 2)))
+    >>> found = SigmoidCalibration(rows).assess(0.1 * score[:, np.newaxis], judge)
+    >>> 8.0 < found.scale < 12.0
+    True
     """
 
     data: Data
@@ -60,6 +76,17 @@ class Bias:
     ----------
     data : Data
         The validation rows.
+
+    Examples
+    --------
+    >>> from anymetric.auto.judges.base import Judge
+    >>> class Pinball(Judge):
+    ...     def evaluate(self, scores):
+    ...         short = rows.y - scores[:, 0]
+    ...         return np.repeat(np.mean(np.maximum(9.0 * short, -short)), 3)
+    >>> rows = Data(np.zeros((100, 1)), np.linspace(0.0, 1.0, 100))
+    >>> Bias(rows).assess(np.full((100, 1), 0.5), Pinball()).offsets.round(1).tolist()
+    [0.4]
     """
 
     data: Data

@@ -26,6 +26,10 @@ class DecisionRule(Protocol):
 
     A rule of your own has this one method: it tries what it wants by `judge.evaluate`, and returns
     the scores moved so that those above zero, or the highest of a row, are decided for.
+
+    Examples
+    --------
+    >>> rule: DecisionRule = NoRule()
     """
 
     def assess(self, scores: Floats64, judge: Judge) -> Assessment:
