@@ -40,6 +40,3 @@ CROWDED = 100
 SCREENED = 100_000
 # Trees are not tried with fewer rows, or fewer of a class: they would follow single rows.
 ROWS_FOR_TREES, CLASS_FOR_TREES = 100, 5
-# A column with a value so many times as far from its median as nine tenths of its values is
-# clipped there for linear models. No column of money that we know goes beyond a fifth of that.
-OUTLYING = 1000.0
