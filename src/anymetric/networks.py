@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ from anymetric.data import Data
 from anymetric.descent import Descent
 from anymetric.gradients import Subspace
 from anymetric.ledger import Ledger
+from anymetric.method import Method
 from anymetric.metrics import MetricError
 from anymetric.models import Ensemble, Learner
 from anymetric.problem import Problem
@@ -23,20 +24,6 @@ from anymetric.starts import shifted
 
 Floats64 = NDArray[np.float64]
 Watcher = Callable[[Turn], bool | None]
-
-
-class Method(Protocol):
-    """What runs a problem from starting models."""
-
-    def run(
-        self,
-        ledger: Ledger,
-        starts: Sequence[Floats64],
-        rng: np.random.Generator,
-        watch: Watcher | None = None,
-    ) -> Solution:
-        """Run from every start, and keep the best turn."""
-        ...
 
 
 @dataclass(frozen=True)

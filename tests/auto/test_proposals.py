@@ -164,7 +164,7 @@ def test_mixtures_of_trees_follow_the_best_of_the_training_rows(like, rng):
 
 
 def test_a_handful_of_rows_gets_the_two_plainest(rng):
-    proposals = list(few_proposals(sample("two", rng)))
+    proposals = list(few_proposals())
     assert [one.weighting.balance for one in proposals] == [0.0, 1.0]
 
 
@@ -196,7 +196,7 @@ def test_targets_of_one_sign_have_relative_errors(rng):
 
 def test_trees_of_numbers_are_proposed_once_each(rng):
     found = sample("numbers", rng, train=120, valid=120)
-    proposals = list(regression_trees(found, Predictions(), True, "boosted"))
+    proposals = list(regression_trees(found, True, "boosted"))
     assert proposals[0].plain
     assert len({one.name for one in proposals}) == len({id(one) for one in proposals})
 

@@ -67,9 +67,7 @@ def selected(search: Search, table: Predictions, selection: Selection, transfer:
     """Select among all candidates; where lines alone cost no more, they are the answer."""
     found = from_pool(search, table, selection, transfer)
     lines = table.of(LINEAR)
-    if not 0 < len(lines) < len(table) or not np.any(found.shares[lines] < 1.0):
-        return found
-    if not np.any(np.delete(found.shares, lines)):
+    if not lines or not np.any(np.delete(found.shares, lines)):
         return found
     plain = from_pool(search, table.take(lines), selection, transfer)
     if len(plain.found.resampled) == 0 or plain.found.gain(found.found)[0] < 0.0:
@@ -146,30 +144,17 @@ def transferred(search: Search, answer: Answer) -> Answer:
     judge = search.judge
     assert isinstance(judge, CountsJudge | LearnedJudge)
     exact = judge if isinstance(judge, CountsJudge) else judge.inner
-    lines = answer.table.of(LINEAR)
-    table, family = answer.table.take(lines), search.families[LINEAR]
-    answer = replace(answer, table=table, shares=answer.shares[lines])
-    answer = replace(answer, average=averaged(search, table, answer.shares))
-    known: dict[int, Floats64] = {}
-
-    def train_scores(k: int) -> Floats64:
-        if k not in known:
-            known[k] = family.train_scores(table.candidates[k], search.rng.spawn(1)[0])[:, 0]
-        return known[k]
-
-    def of_average(one: Average) -> tuple[Floats64, Floats64]:
-        loud = np.flatnonzero(one.shares > min(HEARD, one.shares.max() / 2.0))
-        rest = one.factors[loud] / one.factors[loud].sum() * one.factors.sum()
-        offset = float(one.scorer.offset)
-        train = sum(f * train_scores(int(k)) for k, f in zip(loud, rest, strict=True))
-        return np.asarray(train) + offset, one.valid[:, 0]
-
-    scores = of_average(answer.average)
+    average, family = answer.average, search.families[LINEAR]
+    loud = np.flatnonzero(average.shares > min(HEARD, average.shares.max() / 2.0))
+    factors = average.factors[loud] * (average.factors.sum() / average.factors[loud].sum())
+    train = np.full(len(search.sample.train), float(average.scorer.offset))
+    for k, factor in zip(loud, factors, strict=True):
+        candidate = answer.table.candidates[k]
+        train += factor * family.train_scores(candidate, search.rng.spawn(1)[0])[:, 0]
+    scores = train, average.valid[:, 0]
     pooled = PooledRows.of(metric_of(judge), search.sample, scores)
     shift, trust = pooled.placed(scores, exact)
-    if trust == 0.0:
-        return answer
-    return at_shift(answer, shift, trust, exact)
+    return answer if trust == 0.0 else at_shift(answer, shift, trust, exact)
 
 
 def at_shift(answer: Answer, shift: float, trust: float, judge: CountsJudge) -> Answer:

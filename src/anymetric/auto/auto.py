@@ -178,9 +178,9 @@ class Auto:
                 return few_numbers(rows, model)
             return regression_proposals(rows, model, table, use)
         if sample.few:
-            return few_proposals(sample, name)
+            return few_proposals(name)
         if sample.task.numbers:
-            return regression_trees(sample, table, use, name)
+            return regression_trees(sample, use, name)
         if name == LINEAR:
             only = self.use_validation is True and not sample.single
             return linear_proposals(family.sample, search.problem, table, use, only)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
@@ -249,7 +249,3 @@ class Predictions:
         """Return some lines."""
         assessments = [self.assessments[k] for k in lines]
         return Predictions([self.candidates[k] for k in lines], assessments)
-
-    def reassessed(self, assessments: list[Assessment]) -> Predictions:
-        """Return the lines with other costs."""
-        return replace(self, assessments=assessments)

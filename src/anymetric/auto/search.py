@@ -83,7 +83,7 @@ class Search:
         near = nearest(proposal, self.table.candidates)
         candidate = family.fit(proposal, near, self.rng.spawn(1)[0])
         assessment = self.rule.assess(candidate.valid, self.judge)
-        here = self.probe(candidate.scorer, assessment, family)
+        here = self.probe(candidate.scorer, assessment)
         seconds = time.perf_counter() - began
         turn = Turn(
             len(self.turns), 0, here, here.profile, calls=self.ledger.calls, seconds=seconds
@@ -92,7 +92,7 @@ class Search:
         self.turns.append(turn)
         return turn
 
-    def probe(self, scorer: Scorer, found: Assessment, family: Family | None = None) -> Probe:
+    def probe(self, scorer: Scorer, found: Assessment) -> Probe:
         """Return scores at their decision rule as one evaluation with its profile.
 
         Where there is but one sample, the profile is that of the out-of-fold scores.

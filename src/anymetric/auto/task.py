@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from anymetric.data import Data
 from anymetric.metrics import Classes
 
 Floats64 = NDArray[np.float64]
@@ -118,7 +117,3 @@ class Task:
         near = size <= 1e4 * np.quantile(size, 0.9)
         found = float(np.sqrt(np.average(size[near], weights=weights[near])))
         return found if found > 0.0 else 1.0
-
-    def constant(self, data: Data) -> bool:
-        """Return whether rows of positive weight have one class only."""
-        return not self.numbers and len(np.unique(data.y[data.weights > 0.0])) < 2

@@ -126,13 +126,13 @@ class LearnerFamily:
 
     def _joined(self, weights: Weights) -> Floats64:
         """Return weights of all rows, training rows first."""
-        joined, n = weights.joined, len(self.sample.train)
+        joined = weights.joined
         rows = np.zeros((len(self.sample.both), *joined.shape[1:]))
         if weights.train is None:
             rows[len(rows) - len(self.sample.valid) :] = joined
         else:
             rows[: len(joined)] = joined
-        return rows if len(rows) > n or weights.valid is None else joined
+        return rows
 
     def _as_asked(self, proposal: Proposal) -> Learner:
         """Return the learner as a proposal asks for it: with smaller models, or another loss."""

@@ -115,7 +115,6 @@ class Formula:
     slopes: Floats64 = field(default_factory=lambda: np.zeros(0))
     spread: float = 1.0  # of what is not linear
     learned: int = 0  # answers when the kernel was last fitted
-    smooth: bool = False  # whether it was known well from the start
     failed: bool = False  # whether the function has failed: nothing is asked in mere hope then
 
     def tell(self, counts: NDArray[np.integer], costs: Floats64) -> None:

@@ -82,7 +82,6 @@ class Study:
             asked = np.concatenate([asked, near])
             spread = float(np.std([self.formula.answers[tuple(row)] for row in asked.tolist()]))
             error = self.formula.error(asked) / max(spread, np.finfo(float).tiny)
-        self.formula.smooth = error <= WELL
         return error <= BELIEVED and spread > 0.0
 
     def _counts_alone(self, counts: Ints, cost: float) -> bool:

@@ -48,9 +48,7 @@ def regression_proposals(
             yield from with_loss(sample, loss, ridge, (0.5,) if use_validation else ())
 
 
-def regression_trees(
-    sample: Sample, table: Predictions, use_validation: bool, family: str
-) -> Iterator[Proposal]:
+def regression_trees(sample: Sample, use_validation: bool, family: str) -> Iterator[Proposal]:
     """Yield squared errors, smaller trees, robust losses; on both samples where there are two."""
     first = Weighting(sample.source)
     yield Proposal(first, family=family)
