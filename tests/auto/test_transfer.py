@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
+from anymetric import MetricClassifier
 from anymetric.auto.judges.bootstrap import bootstrap_weights
 from anymetric.auto.judges.counts import CountsJudge
 from anymetric.auto.sample import Sample
@@ -82,3 +83,15 @@ def test_no_fold_places_its_own_threshold(rng):
     after = other._by_fold(scores[1], 1.0)
     assert after[2] == before[2]
     assert np.any(after != before)
+
+
+def test_an_answer_of_lines_alone_still_tells_of_all_families():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(900, 3))
+    y = X[:, 0] + X[:, 1] + rng.normal(size=900) > 1.0
+    clf = MetricClassifier("f1", random_state=0)
+    clf.fit(X[:600], y[:600], X_val=X[600:], y_val=y[600:])
+    shares = [one["votes"] for one in clf.settings_["candidates"]]
+    assert sum(shares) == pytest.approx(1.0)
+    assert clf.settings_["trust"] > 0.0
+    assert set(clf.settings_["families"]) == {"linear", "boosted"}
