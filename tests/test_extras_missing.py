@@ -98,6 +98,8 @@ FEATURES = {
     "typer": command,
     "pooch": download,
     "rapidfuzz": pairs,
+    "psycopg": lambda: anymetric.store.open_store("postgresql://localhost/runs"),
+    "sqlalchemy": lambda: importlib.import_module("anymetric.store.postgres").sqlalchemy.text,
 }
 found["told"] = {}
 for name, feature in FEATURES.items():
@@ -174,6 +176,11 @@ def test_estimators_learn_without_extras(bare, kind):
         (
             "pooch",
             "Downloading http://127.0.0.1:1/rows.gz needs pooch: pip install 'anymetric[paper]'.",
+        ),
+        ("psycopg", "A ledger on PostgreSQL needs psycopg: pip install 'anymetric[postgres]'."),
+        (
+            "sqlalchemy",
+            "A ledger on PostgreSQL needs sqlalchemy: pip install 'anymetric[postgres]'.",
         ),
         ("rapidfuzz", "load_business_pairs needs rapidfuzz: pip install 'anymetric[paper]'."),
     ],

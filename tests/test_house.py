@@ -17,14 +17,15 @@ ROOT = Path(anymetric.__file__).parent
 
 # From the ground up: a module may import its own layer and those before it.
 LAYERS = (
-    {"blocks", "data", "errors", "losses", "metrics"},
-    {"surrogates", "models", "engines"},
+    {"blocks", "data", "errors", "losses", "metrics", "store"},
+    {"certificates", "surrogates", "models", "engines"},
     {"problem"},
-    {"ledger"},
+    {"ledger", "recorded"},
     {"gradients", "multinomial", "projections", "solvers", "theory", "starts"},
     {"method", "solution"},
     {"auto", "boosting", "descent", "diagnosis", "networks", "span", "starts_classes", "tuning"},
     {"estimators"},
+    {"runs"},
     {"datasets"},
     {"baselines", "displays", "report"},
     {"demo", "paper", "cli", "__main__", "__init__"},

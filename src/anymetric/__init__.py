@@ -25,11 +25,24 @@ if TYPE_CHECKING:
     from anymetric.errors import MetricWarning, MissingExtra
     from anymetric.estimators import MetricClassifier, MetricRanker, MetricRegressor, scorer
     from anymetric.gradients import FiniteDifferences, LinearInterpolation, Subspace, TwoStep
-    from anymetric.metrics import Metric, MetricError, as_metric, metric, metric_names
+    from anymetric.metrics import (
+        CommandMetric,
+        Constraint,
+        Metric,
+        MetricError,
+        ToldMetric,
+        as_metric,
+        at_least,
+        at_most,
+        gap,
+        metric,
+        metric_names,
+    )
     from anymetric.models import Reweighted
     from anymetric.models.boosted import Boosted
     from anymetric.models.torch import TorchModel
     from anymetric.projections import LBFGS, Adagrad, Exact, GaussNewton
+    from anymetric.runs import Run
     from anymetric.solution import Solution, Status
     from anymetric.surrogates import (
         AveragePrecisionAtK,
@@ -53,6 +66,8 @@ __all__ = [
     "Auto",
     "AveragePrecisionAtK",
     "Boosted",
+    "CommandMetric",
+    "Constraint",
     "Descent",
     "DescentDisplay",
     "Exact",
@@ -69,6 +84,7 @@ __all__ = [
     "MissingExtra",
     "PrecisionAtRecall",
     "Reweighted",
+    "Run",
     "SliceWeightsDisplay",
     "Sliced",
     "Slices",
@@ -76,11 +92,15 @@ __all__ = [
     "Status",
     "Subspace",
     "ThresholdDisplay",
+    "ToldMetric",
     "TorchModel",
     "Tuned",
     "TwoStep",
     "__version__",
     "as_metric",
+    "at_least",
+    "at_most",
+    "gap",
     "lp_family",
     "metric",
     "metric_names",
@@ -101,11 +121,24 @@ _HOMES = {
     "errors": ("MetricWarning", "MissingExtra"),
     "estimators": ("MetricClassifier", "MetricRanker", "MetricRegressor", "scorer"),
     "gradients": ("FiniteDifferences", "LinearInterpolation", "Subspace", "TwoStep"),
-    "metrics": ("Metric", "MetricError", "as_metric", "metric", "metric_names"),
+    "metrics": (
+        "CommandMetric",
+        "Metric",
+        "MetricError",
+        "ToldMetric",
+        "as_metric",
+        "Constraint",
+        "at_least",
+        "at_most",
+        "gap",
+        "metric",
+        "metric_names",
+    ),
     "models": ("Reweighted",),
     "models.boosted": ("Boosted",),
     "models.torch": ("TorchModel",),
     "projections": ("LBFGS", "Adagrad", "Exact", "GaussNewton"),
+    "runs": ("Run",),
     "solution": ("Solution", "Status"),
     "surrogates": (
         "AveragePrecisionAtK",

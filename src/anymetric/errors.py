@@ -28,6 +28,17 @@ class DataError(OSError):
     """
 
 
+class LedgerError(ValueError):
+    """A ledger cannot be used: damaged, of another run, of a newer version, or none at all.
+
+    Examples
+    --------
+    >>> raise LedgerError("run.db is no ledger of anymetric.")
+    Traceback (most recent call last):
+    anymetric.errors.LedgerError: run.db is no ledger of anymetric.
+    """
+
+
 class MetricWarning(UserWarning):
     """A run ended with a model, and there is something that its user should know.
 

@@ -16,6 +16,7 @@ from anymetric.descent import Descent, Known, Watcher, conclude
 from anymetric.gradients import GradientEstimator
 from anymetric.ledger import Ledger, tell_call
 from anymetric.metrics import MetricError
+from anymetric.metrics.evaluations import carried
 from anymetric.problem import Problem
 from anymetric.solution import Interrupted, Solution, Status, Turn, keeping
 
@@ -126,7 +127,9 @@ class Tuned:
         # Until the first step is taken nothing depends on its length.
         known = self._known(ledger, starts, child, looks) if share is None else {}
         jobs = (
-            delayed(cell.run)(self.descent, ledger.problem, share, starts, child, watch, known)
+            delayed(carried(cell.run))(
+                self.descent, ledger.problem, share, starts, child, watch, known
+            )
             for cell in cells
         )
         runs: Generator[Solution, None, None] = Parallel(self.n_jobs, return_as="generator")(jobs)
@@ -143,7 +146,7 @@ class Tuned:
         if len(self.steps) == 1:
             return {}
         found = Parallel(self.n_jobs, return_as="generator")(
-            delayed(first_estimates)(self.descent, sigma, ledger.problem, starts, rng)
+            delayed(carried(first_estimates))(self.descent, sigma, ledger.problem, starts, rng)
             for sigma in self.sigmas
         )
         known = {}

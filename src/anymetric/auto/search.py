@@ -15,6 +15,7 @@ from anymetric.auto.judges.base import Judge
 from anymetric.auto.records import Assessment, Candidate, Predictions, Proposal
 from anymetric.auto.sample import Sample
 from anymetric.ledger import BudgetSpent, Ledger, Probe
+from anymetric.metrics.evaluations import decided
 from anymetric.models import Ensemble, Linear, Outputs, Scorer
 from anymetric.models.ensemble import single_linear
 from anymetric.problem import Problem
@@ -139,8 +140,11 @@ class Search:
         return same and not self.judge.varies(first)
 
     def _late(self) -> bool:
-        spent = time.perf_counter() - self.began
-        return self.max_seconds is not None and spent > self.max_seconds
+        most = self.max_seconds
+        if most is None:
+            return False
+        name = f"the time is up after {len(self.table)} candidates"
+        return bool(decided(name, lambda: time.perf_counter() - self.began > most))
 
 
 def parameters_of(problem: Problem, scorer: Scorer, found: Assessment) -> Floats64:

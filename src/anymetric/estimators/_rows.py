@@ -13,6 +13,7 @@ from anymetric.data import Data
 from anymetric.estimators._columns import check_known, side_columns
 from anymetric.estimators._families import categories_of, category_columns, coded, reads_gaps
 from anymetric.estimators._holdout import hold_out
+from anymetric.metrics.exchange import ROW
 
 FLOATS = [np.float64, np.float32]
 
@@ -40,7 +41,7 @@ class TakesRows:
             multi_output=self._several(y),
         )
         y = self._encode(y)
-        columns = side_columns(X, side, **named)
+        columns = self._numbered(X, side_columns(X, side, **named))
         weights = checked_weights(sample_weight, X)
         data = Data(as_matrix(X), y, weights, columns)
         kept = np.flatnonzero(weights > 0)
@@ -71,7 +72,7 @@ class TakesRows:
                 multi_output=self._several(y_val),
             )
             y = self._encode_valid(y)
-        columns = side_columns(X, side_val, "_val", groups=groups_val)
+        columns = self._numbered(X, side_columns(X, side_val, "_val", groups=groups_val))
         check_known(train.side, columns)
         with telling("sample_weight_val"):
             weights = checked_weights(sample_weight_val, X)
@@ -80,6 +81,13 @@ class TakesRows:
         data = Data(as_matrix(X), y, weights, columns)
         self._given_judges = len(data), kept
         return data if len(kept) == len(data) else data.take(kept)
+
+    def _numbered(self, X, columns):
+        """Return the columns with the rows' numbers, where the metric is a program or a person."""
+        asked = getattr(self.metric_, "inner", self.metric_)
+        if not getattr(asked, "takes_all", False):
+            return columns
+        return {ROW: np.arange(X.shape[0]), **columns}
 
     def _several(self, y):
         """Return whether y is a table, with a column for each of several targets."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import numbers
 from dataclasses import replace
+from os import PathLike
 from typing import ClassVar
 
 import numpy as np
@@ -32,6 +33,7 @@ from anymetric.estimators._learned import (
     warn_if_flat,
     warn_if_unread,
 )
+from anymetric.estimators._ledger import recording, seeds
 from anymetric.estimators._notebook import ShowsRun
 from anymetric.estimators._progress import Progress
 from anymetric.estimators._rows import (
@@ -54,7 +56,9 @@ from anymetric.models.ensemble import single_linear
 from anymetric.models.tables import Plain
 from anymetric.problem import Problem
 from anymetric.projections import LBFGS, Adagrad, GaussNewton
+from anymetric.recorded import Waiting, waiting
 from anymetric.solution import Interrupted, Solution, Status, Turn
+from anymetric.store import Store
 from anymetric.tuning import FMEASURE_SIGMAS, FMEASURE_STEPS, Tuned
 
 METHODS = {
@@ -89,6 +93,7 @@ class MetricEstimator(ShowsRun, TakesRows, CallbackSupportMixin, BaseEstimator):
         "validation_fraction": [Interval(numbers.Real, 0.0, 1.0, closed="neither")],
         "max_metric_calls": [Interval(numbers.Integral, 1, None, closed="left"), None],
         "max_seconds": [Interval(numbers.Real, 0.0, None, closed="neither"), None],
+        "ledger": [str, PathLike, Store, None],
         "n_jobs": [numbers.Integral, None],
         "verbose": ["verbose"],
         "random_state": ["random_state"],
@@ -112,6 +117,7 @@ class MetricEstimator(ShowsRun, TakesRows, CallbackSupportMixin, BaseEstimator):
         validation_fraction=0.2,
         max_metric_calls=None,
         max_seconds=None,
+        ledger=None,
         n_jobs=None,
         verbose=0,
         random_state=None,
@@ -128,6 +134,7 @@ class MetricEstimator(ShowsRun, TakesRows, CallbackSupportMixin, BaseEstimator):
         self.validation_fraction = validation_fraction
         self.max_metric_calls = max_metric_calls
         self.max_seconds = max_seconds
+        self.ledger = ledger
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.random_state = random_state
@@ -172,7 +179,27 @@ class MetricEstimator(ShowsRun, TakesRows, CallbackSupportMixin, BaseEstimator):
         -------
         self
         """
-        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31, size=4))
+        rows = {"X": X, "y": y, "sample_weight": sample_weight, "groups": groups, "side": side}
+        judges = {"X_val": X_val, "y_val": y_val, "sample_weight_val": sample_weight_val}
+        judges |= {"groups_val": groups_val, "side_val": side_val}
+        with recording(self, {**rows, "source": source, **judges}):
+            return self._fit_rows(**rows, source=source, **judges)
+
+    def _fit_rows(
+        self,
+        X,
+        y,
+        sample_weight,
+        groups,
+        side,
+        source,
+        X_val,
+        y_val,
+        sample_weight_val,
+        groups_val,
+        side_val,
+    ):
+        rng = np.random.default_rng(seeds(self.random_state))
         self.metric_ = as_metric(self.metric, greater_is_better=self.greater_is_better)
         given = self._given(X, y, sample_weight, side, groups=groups, source=source)
         if X_val is None and y_val is None:
@@ -194,9 +221,12 @@ class MetricEstimator(ShowsRun, TakesRows, CallbackSupportMixin, BaseEstimator):
             self._unpack(problem, error.best or self._unjudged(problem, error.call or 0))
             error.best = self
             raise
-        except Interrupted as stop:
-            if stop.best is not None:
-                self._unpack(problem, stop.best)
+        except (Interrupted, Waiting) as stop:
+            best = getattr(stop, "best", None)
+            if best is None and waiting(stop):
+                best = self._unjudged(problem, 0)
+            if best is not None:
+                self._unpack(problem, best)
                 stop.best = self
             raise
         self._unpack(problem, solution)

@@ -66,6 +66,10 @@ class MetricClassifier(ManyClasses, TwoClasses, ClassifierMixin, MetricEstimator
     max_metric_calls : int, optional
     max_seconds : float, optional
         For ``method="auto"``: after so many seconds no further candidate is trained.
+    ledger : path or "postgresql://..." address, optional
+        Where every answer of a function, scorer or command is written before it is used. Fitted
+        again with the same ledger, data and settings, the estimator takes what is known from there
+        and comes to the same model; several processes that do so at once share the work.
     n_jobs : int, optional
         Processes for the tuning runs of ``method="paper"``, for the candidates of a `model` that
         is not linear (of two classes), and for the calls of a metric of yours that takes more than
@@ -166,6 +170,7 @@ class MetricClassifier(ManyClasses, TwoClasses, ClassifierMixin, MetricEstimator
         validation_fraction=0.2,
         max_metric_calls=None,
         max_seconds=None,
+        ledger=None,
         n_jobs=None,
         verbose=0,
         random_state=None,
@@ -185,6 +190,7 @@ class MetricClassifier(ManyClasses, TwoClasses, ClassifierMixin, MetricEstimator
             validation_fraction=validation_fraction,
             max_metric_calls=max_metric_calls,
             max_seconds=max_seconds,
+            ledger=ledger,
             n_jobs=n_jobs,
             verbose=verbose,
             random_state=random_state,

@@ -35,7 +35,7 @@ class MetricRanker(TakesQueries, MetricEstimator):
         several k and precision at half the recall, all within each query. Without queries these
         are for the descents: ``method="auto"`` reads no more of them than slices and their loss.
     method, greater_is_better, starts, standardize, fit_intercept, use_validation, \
-validation_fraction, max_metric_calls, max_seconds, n_jobs, verbose, random_state
+validation_fraction, max_metric_calls, max_seconds, ledger, n_jobs, verbose, random_state
         As in `MetricClassifier`.
 
     Attributes
@@ -80,6 +80,7 @@ validation_, settings_, n_metric_calls_
         validation_fraction=0.2,
         max_metric_calls=None,
         max_seconds=None,
+        ledger=None,
         n_jobs=None,
         verbose=0,
         random_state=None,
@@ -97,6 +98,7 @@ validation_, settings_, n_metric_calls_
             validation_fraction=validation_fraction,
             max_metric_calls=max_metric_calls,
             max_seconds=max_seconds,
+            ledger=ledger,
             n_jobs=n_jobs,
             verbose=verbose,
             random_state=random_state,

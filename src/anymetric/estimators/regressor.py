@@ -72,7 +72,7 @@ class MetricRegressor(RegressorMixin, MetricEstimator):
         described above. False leaves both as they are given: then a loss with a scale of its
         own, such as ``Huber(delta)``, has it in the unit of y.
     method, greater_is_better, starts, fit_intercept, use_validation, validation_fraction, \
-max_metric_calls, max_seconds, n_jobs, verbose, random_state
+max_metric_calls, max_seconds, ledger, n_jobs, verbose, random_state
         As in `MetricClassifier`.
 
     Attributes
@@ -128,6 +128,7 @@ validation_, settings_, n_metric_calls_
         validation_fraction=0.2,
         max_metric_calls=None,
         max_seconds=None,
+        ledger=None,
         n_jobs=None,
         verbose=0,
         random_state=None,
@@ -146,6 +147,7 @@ validation_, settings_, n_metric_calls_
             validation_fraction=validation_fraction,
             max_metric_calls=max_metric_calls,
             max_seconds=max_seconds,
+            ledger=ledger,
             n_jobs=n_jobs,
             verbose=verbose,
             random_state=random_state,

@@ -2,10 +2,13 @@
 
 from anymetric.metrics.base import BoundMetric, Metric, MetricError
 from anymetric.metrics.classes import Classes
+from anymetric.metrics.commands import CommandMetric
 from anymetric.metrics.confusion import ByGroup, ConfusionMetric, MarginMetric
+from anymetric.metrics.constraints import Constraint, as_constraints, at_least, at_most, gap
 from anymetric.metrics.counts import CountMetric, Counts
 from anymetric.metrics.decisions import DecisionMetric
 from anymetric.metrics.functions import FunctionMetric, metric
+from anymetric.metrics.gaps import ConfusionGap, GroupGap, OddsGap, RateGap, SelectionRate
 from anymetric.metrics.groups import (
     DemographicParity,
     EqualisedOdds,
@@ -63,6 +66,7 @@ from anymetric.metrics.regression import (
 from anymetric.metrics.rows import Rows
 from anymetric.metrics.scorers import ScorerMetric
 from anymetric.metrics.thresholds import Sweep
+from anymetric.metrics.told import ToldMetric
 from anymetric.metrics.top import BreakEven, PrecisionAtFraction, PrecisionAtK
 
 __all__ = [
@@ -81,7 +85,10 @@ __all__ = [
     "ClassMatthews",
     "Classes",
     "CohenKappa",
+    "CommandMetric",
+    "ConfusionGap",
     "ConfusionMetric",
+    "Constraint",
     "CostMatrix",
     "CountMetric",
     "Counts",
@@ -92,6 +99,7 @@ __all__ = [
     "FBeta",
     "FunctionMetric",
     "GMean",
+    "GroupGap",
     "Hamming",
     "InstanceF",
     "LabelF",
@@ -105,6 +113,7 @@ __all__ = [
     "MedianAbsoluteError",
     "Metric",
     "MetricError",
+    "OddsGap",
     "Pinball",
     "Precision",
     "PrecisionAtFraction",
@@ -115,6 +124,7 @@ __all__ = [
     "QueryPrecisionAtK",
     "Ranked",
     "RankingMetric",
+    "RateGap",
     "Recall",
     "RecallAtPrecision",
     "RecallGMean",
@@ -122,13 +132,19 @@ __all__ = [
     "RocAuc",
     "Rows",
     "ScorerMetric",
+    "SelectionRate",
     "SubsetAccuracy",
     "Sweep",
+    "ToldMetric",
     "Within",
     "WorstClassRecall",
     "WorstGroup",
+    "as_constraints",
     "as_metric",
+    "at_least",
+    "at_most",
     "by_query",
+    "gap",
     "meant",
     "metric",
     "metric_names",

@@ -15,6 +15,7 @@ from anymetric.data import Columns, Floats
 from anymetric.metrics.base import BoundMetric, Metric
 from anymetric.metrics.calls import BoundCalls
 from anymetric.metrics.classes import BoundClasses, Classes
+from anymetric.metrics.exchange import predictions_table
 from anymetric.metrics.functions import FunctionMetric
 from anymetric.metrics.rows import Rows
 from anymetric.metrics.scorers import ScorerMetric, takes_weights
@@ -102,6 +103,23 @@ class BoundAsked(BoundClasses, BoundCalls):
         """Ask about scores ``(n, C)``."""
         return self.answer(probe, scores)
 
+    def _values(self, scores: Floats) -> NDArray[np.float64]:
+        return BoundCalls._values(self, scores)
+
+    @property
+    def slots(self) -> int:
+        """As for what is asked."""
+        return int(getattr(self.metric.inner, "slots", 1))
+
+    def stop(self) -> None:
+        """As for what is asked."""
+        getattr(self.metric.inner, "stop", lambda: None)()
+
+    def reads(self, scores: Floats) -> NDArray[Any]:
+        """Return what of scores ``(n, C)`` is seen: the decisions, or the numbers."""
+        table = np.asarray(scores, dtype=np.float64).reshape(len(self.rows), len(self.classes))
+        return self.classes.decided(table) if self.metric.decides else table
+
     def call(self, scores: NDArray[np.float64]) -> Any:
         """Ask about scores ``(n, C)``, or ``(n C,)``."""
         scores = scores.reshape(len(self.rows), len(self.classes))
@@ -112,6 +130,13 @@ class BoundAsked(BoundClasses, BoundCalls):
             return inner.scorer(stand_in, self._features(inner), true, **extra)
         copied = {k: v.copy() if hasattr(v, "copy") else v for k, v in self.columns.items()}
         return inner.function(true, read(inner.on, scores, self.classes), **copied)
+
+    def table(self, scores: Floats) -> dict[str, NDArray[Any]]:
+        """Return scores ``(n, C)`` as a table for a program or a person."""
+        given = np.asarray(scores, dtype=np.float64).reshape(len(self.rows), len(self.classes))
+        on = getattr(self.metric.inner, "on", "decisions" if self.metric.decides else "scores")
+        seen = read(on, given, self.classes)
+        return predictions_table(self.classes.shown(self.rows.y), seen, self.rows.side, on)
 
     @cached_property
     def weighted(self) -> bool:

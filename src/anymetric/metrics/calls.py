@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 
 from anymetric.data import Floats
 from anymetric.metrics.base import BoundMetric, MetricError
+from anymetric.metrics.evaluations import Question, asked
+from anymetric.metrics.exchange import predictions_table
 from anymetric.metrics.thresholds import Sweep, called_shifts
 
 
@@ -36,7 +38,7 @@ class BoundCalls(BoundMetric):
         return self.names[self.rows.positive.astype(np.intp)]
 
     def _values(self, scores: Floats) -> NDArray[np.float64]:
-        return self._answers(scores.T)
+        return self._answers([Question(self, column, 0.0, k) for k, column in enumerate(scores.T)])
 
     def sweep(self, scores: Floats, limit: int | None = None) -> Sweep:
         """Return the metric at every threshold, one call for each."""
@@ -49,7 +51,8 @@ class BoundCalls(BoundMetric):
             )
         shifts = called_shifts(self._checked(scores, (1,)), limit)
         try:
-            return self._swept(shifts, self._answers(scores + shift for shift in shifts))
+            questions = [Question(self, scores, float(s), k) for k, s in enumerate(shifts)]
+            return self._swept(shifts, self._answers(questions))
         except MetricError as error:
             if error.answers:
                 error.swept = self._swept(shifts, np.array(error.answers))
@@ -58,18 +61,37 @@ class BoundCalls(BoundMetric):
     def _swept(self, shifts: NDArray[np.float64], values: NDArray[np.float64]) -> Sweep:
         return Sweep(shifts[: len(values)], values, self.metric.cost(values))
 
-    def _answers(self, columns: Iterable[Floats]) -> NDArray[np.float64]:
-        values: list[float] = []
-        try:
-            for column in columns:
-                values.append(self.answer(len(values), column))
-        except MetricError as error:
-            error.answers = tuple(values)
-            raise
-        return np.array(values, dtype=float)
+    def _answers(self, questions: Sequence[Question]) -> NDArray[np.float64]:
+        return asked(questions)
+
+    @property
+    def slots(self) -> int:
+        """How many calls may be made at the same time in threads."""
+        return int(getattr(self.metric, "slots", 1))
+
+    def stop(self) -> None:
+        """End the calls that other threads are waiting for, where that can be done."""
+        getattr(self.metric, "stop", lambda: None)()
+
+    def reads(self, scores: Floats) -> NDArray[Any]:
+        """Return what of scores ``(n,)`` the metric sees: their signs, or the numbers."""
+        decided = self.metric.decides and self.names is not None
+        return np.asarray(scores > 0.0) if decided else np.asarray(scores, dtype=np.float64)
+
+    def table(self, scores: Floats) -> dict[str, NDArray[Any]]:
+        """Return scores ``(n,)`` as a table for a program or a person."""
+        seen = self.reads(scores)
+        on = "scores" if self.names is not None else None
+        if self.names is not None and seen.dtype == bool:
+            seen, on = self.names[seen.astype(np.intp)], "decisions"
+        return predictions_table(self.truth(), seen, self.rows.side, on)
 
     def answer(self, probe: int, column: Floats) -> float:
-        """Ask about scores ``(n,)``; a failure, or no finite number, is a `MetricError`."""
+        """Have a question about scores ``(n,)`` answered; a failure is a `MetricError`."""
+        return float(self._answers([Question(self, column, 0.0, probe)])[0])
+
+    def measure(self, probe: int, column: Floats) -> float:
+        """Call the metric on scores ``(n,)``: without a finite number it is a `MetricError`."""
         try:
             answer = self.call(np.array(column, dtype=np.float64))
         except (Exception, SystemExit) as error:

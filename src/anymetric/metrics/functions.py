@@ -13,10 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from anymetric.data import Columns
+from anymetric.data import Columns, Floats
 from anymetric.metrics.base import BoundMetric, Metric
 from anymetric.metrics.calls import BoundCalls
 from anymetric.metrics.classes import Classes
+from anymetric.metrics.exchange import predictions_table
 from anymetric.metrics.ranked import RELEVANCE
 from anymetric.metrics.rows import Rows
 from anymetric.metrics.signatures import (
@@ -106,6 +107,20 @@ class FunctionMetric(Metric):
         """Whether the function takes `sample_weight`."""
         return "sample_weight" in (*self.asks, *self.takes)
 
+    @property
+    def takes_all(self) -> bool:
+        """Whether it gets the rows' numbers and all side columns, as a program does."""
+        return bool(getattr(self.function, "takes_all", False))
+
+    @property
+    def slots(self) -> int:
+        """How many calls may be made at the same time in threads."""
+        return int(getattr(self.function, "slots", 1))
+
+    def stop(self) -> None:
+        """End the calls that other threads are waiting for, where that can be done."""
+        getattr(self.function, "stop", lambda: None)()
+
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call the function itself: a decorated function is still one."""
         return self.function(*args, **kwargs)
@@ -141,13 +156,17 @@ class FunctionMetric(Metric):
     def columns(self, rows: Rows) -> dict[str, Any]:
         """Return the columns that the function gets by name; one that is missing is an error."""
         given = _given(rows)
+        asked = (*self.asks, *self.takes)
+        if self.takes_all:
+            weights = ("sample_weight",) if not rows.unweighted else ()
+            asked = (*asked, *(name for name in (*weights, *rows.side) if name not in asked))
         missing = [name for name in self.asks if name not in given]
         if missing:
             raise ValueError(
                 f"Metric {self.name!r} asks for {missing[0]!r}; columns given: "
                 f"{sorted(rows.side) or 'none'}. Give a side column of that name, or a default."
             )
-        return {name: given[name] for name in (*self.asks, *self.takes) if name in given}
+        return {name: given[name] for name in asked if name in given}
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,7 +181,12 @@ class BoundFunction(BoundCalls):
         columns = {name: _copied(column) for name, column in self.columns.items()}
         return self.metric.function(self.truth(), self._second(scores), **columns)
 
-    def _second(self, scores: NDArray[np.float64]) -> NDArray[Any]:
+    def table(self, scores: Floats) -> dict[str, NDArray[Any]]:
+        """Return scores ``(n,)`` as a table for a program or a person."""
+        on = None if self.names is None else self.metric.on
+        return predictions_table(self.truth(), self._second(scores), self.rows.side, on)
+
+    def _second(self, scores: Floats) -> NDArray[Any]:
         if self.names is None or self.metric.on == "scores":
             return scores
         if self.metric.on == "probabilities":

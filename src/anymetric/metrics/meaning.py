@@ -10,6 +10,7 @@ from anymetric.metrics.base import Metric
 from anymetric.metrics.classes import Classes
 from anymetric.metrics.confusion import ByGroup, ConfusionMetric
 from anymetric.metrics.functions import FunctionMetric
+from anymetric.metrics.gaps import ConfusionGap, GroupGap, RateGap
 from anymetric.metrics.groups import MacroByGroup, WorstGroup
 from anymetric.metrics.labelled import (
     LabelBalancedAccuracy,
@@ -68,7 +69,7 @@ def meant(metric: Metric, classes: Classes) -> Metric:
     Names keep their meaning where they can: accuracy, error, balanced accuracy and gmean. A
     ``macro_`` F-measure, recall or precision, which with two classes is a mean over groups, is
     one over the classes, as in scikit-learn; ``worst_group_`` is still about groups, with a
-    macro F-measure within each. Of labels, accuracy is that of the whole set.
+    macro F-measure within each, and so is ``gap()``. Of labels, accuracy is that of the whole set.
 
     Parameters
     ----------
@@ -87,6 +88,8 @@ def meant(metric: Metric, classes: Classes) -> Metric:
     """
     if isinstance(metric, FunctionMetric | ScorerMetric):
         return AskedMetric(metric)
+    if isinstance(metric, GroupGap):
+        return GroupGap(meant(metric.of, classes), metric.groups)
     found = _of_classes(metric) if classes.exclusive else _of_labels(metric)
     if found is not None:
         return found
@@ -104,6 +107,10 @@ def _of_classes(metric: Metric) -> Metric | None:
         inner = _of_classes(metric.of) or _macro(metric.of)
         if isinstance(inner, ConfusionMetric):
             return ByGroup(inner, worst=True, groups=metric.groups)
+    if isinstance(metric, RateGap):
+        inner = _of_classes(metric.of) or _macro(metric.of)
+        if isinstance(inner, ConfusionMetric):
+            return ConfusionGap(inner, metric.groups)
     return None
 
 

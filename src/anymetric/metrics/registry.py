@@ -12,6 +12,7 @@ from sklearn.metrics import get_scorer, get_scorer_names
 from anymetric.metrics.base import Metric
 from anymetric.metrics.counts import CountMetric
 from anymetric.metrics.functions import metric
+from anymetric.metrics.gaps import ODDS, OddsGap, RateGap, SelectionRate, gap_of
 from anymetric.metrics.groups import (
     DemographicParity,
     EqualisedOdds,
@@ -113,6 +114,10 @@ _PATTERNS: dict[str, Callable[[str], Metric]] = {
     rf"instance_f{_NUMBER}": lambda beta: InstanceF(float(beta)),
     r"macro_(.+)": lambda name: MacroByGroup(_rate(name)),
     r"worst_group_(.+)": lambda name: WorstGroup(_rate(name)),
+    r"(selection_rate)": lambda _: SelectionRate(),
+    rf"gap\(({'|'.join(ODDS)})\)": lambda _: OddsGap(),
+    r"gap\((demographic_parity)\)": lambda _: RateGap(SelectionRate()),
+    r"gap\((.+)\)": lambda name: gap_of(_named(name)),
 }
 
 
@@ -122,7 +127,9 @@ def metric_names() -> list[str]:
     Numbers in a name may be any others: ``f3``, ``precision@100``, ``precision@2.5%``,
     ``recall_at_precision_0.8``, ``ndcg@5``, ``mrr@10``, ``pinball_0.9``, ``within_2``,
     ``within_5%``; ``macro_`` and
-    ``worst_group_`` go before any rate. scikit-learn's scorers are known by their names too.
+    ``worst_group_`` go before any rate. ``selection_rate`` is the share of flagged rows, and
+    ``gap(recall)`` the largest difference between groups, of any metric or of
+    ``equalized_odds``. scikit-learn's scorers are known by their names too.
 
     Examples
     --------

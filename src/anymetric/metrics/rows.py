@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anymetric.data import Columns
+from anymetric.metrics.digests import digest
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,6 +66,13 @@ class Rows:
 
     def __len__(self) -> int:
         return len(self.y)
+
+    @cached_property
+    def digest(self) -> str:
+        """A hash of the rows: targets, weights, columns, labels; of X where it is given."""
+        named = None if self.labels is None else list(self.labels)
+        sets = getattr(self.labels, "sets", None)
+        return digest(self.y, self.weights, dict(self.side), named, sets, self.X)
 
     @cached_property
     def positive(self) -> NDArray[np.bool_]:

@@ -1,0 +1,146 @@
+"""Ledger: a fit that writes down what it is told, and goes on where another one was cut off."""
+
+from __future__ import annotations
+
+import inspect
+import numbers
+import platform
+import re
+import warnings
+from contextlib import contextmanager
+
+import numpy as np
+import sklearn
+from sklearn.utils import check_random_state
+
+from anymetric.errors import MetricWarning
+from anymetric.metrics import MetricError
+from anymetric.metrics.digests import digest
+from anymetric.metrics.evaluations import answered_by, decided
+from anymetric.recorded import Recorded
+from anymetric.store import Store, open_store
+
+# Settings that do not change what is found.
+IDLE = ("ledger", "verbose", "n_jobs", "random_state", "metric")
+ADDRESS = re.compile(r"0x[0-9a-f]+")
+
+
+@contextmanager
+def recording(estimator, given):
+    """Let the estimator's ledger answer what it knows, if it has one.
+
+    Parameters
+    ----------
+    estimator : MetricEstimator
+    given : dict
+        The arguments of `fit`.
+    """
+    ledger = getattr(estimator, "ledger", None)
+    if ledger is None:
+        yield
+        return
+    store = ledger if isinstance(ledger, Store) else open_store(ledger)
+    try:
+        begin(store, fingerprint(estimator, given))
+        with answered_by(Recorded(store)), ending(store):
+            yield
+    finally:
+        if store is not ledger:
+            store.close()
+
+
+def begin(store, told):
+    """Say what a run is of; one that ended at a failure may try that again."""
+    if store.begin(told) and store.status == "failed":
+        store.forgive()
+    now = versions()
+    before = store.choose("versions", lambda: now)
+    changed = [f"{name} {before.get(name)} is now {now[name]}" for name in now]
+    changed = [
+        text for name, text in zip(now, changed, strict=True) if before.get(name) != now[name]
+    ]
+    if changed:
+        warnings.warn(
+            f"The ledger {store.base!r} was begun with other versions ({', '.join(changed)}): what "
+            "it knows is used, and the run may ask for more.",
+            MetricWarning,
+            stacklevel=4,
+        )
+
+
+@contextmanager
+def ending(store):
+    """Write down how the run ended."""
+    try:
+        yield
+    except MetricError:
+        store.end("failed")
+        raise
+    store.end("done")
+
+
+def seeds(random_state):
+    """Return the numbers that a fit's randomness starts from; a ledger keeps them."""
+
+    def draw():
+        return check_random_state(random_state).randint(2**31, size=4).tolist()
+
+    return draw() if isinstance(random_state, numbers.Integral) else decided("seed", draw)
+
+
+def fingerprint(estimator, given):
+    """Return what a run is of, as plain values: settings and hashes of the data."""
+    settings = {
+        name: shown(value)
+        for name, value in estimator.get_params(deep=False).items()
+        if name not in IDLE
+    }
+    data = {name: hashed(value) for name, value in given.items() if value is not None}
+    seed = estimator.random_state
+    told = {
+        "estimator": type(estimator).__name__,
+        "metric": of_metric(estimator.metric),
+        **settings,
+    }
+    if isinstance(seed, numbers.Integral):
+        told["random_state"] = int(seed)
+    return {**told, **data}
+
+
+def versions():
+    """Return the versions that a run's numbers may depend on."""
+    from anymetric import __version__
+
+    return {
+        "anymetric": __version__,
+        "numpy": np.__version__,
+        "python": platform.python_version(),
+        "scikit-learn": sklearn.__version__,
+    }
+
+
+def shown(value):
+    """Return a setting as text: without addresses in memory, and short."""
+    text = ADDRESS.sub("0x", repr(value))
+    return text if len(text) <= 200 else f"{text[:150]}... {digest(text)[:12]}"
+
+
+def of_metric(metric):
+    """Return a metric as text; of a function, with a hash of its source."""
+    function = getattr(metric, "function", metric)
+    if not inspect.isfunction(function):
+        return shown(metric)
+    try:
+        source = digest(inspect.getsource(function))[:12]
+    except (OSError, TypeError):
+        source = "source unknown"
+    return f"{function.__module__}.{function.__qualname__} ({source})"
+
+
+def hashed(value):
+    """Return an array, a table or a mapping of columns as its shape and a hash."""
+    if isinstance(value, dict):
+        return {str(name): hashed(column) for name, column in value.items()}
+    value = value if hasattr(value, "shape") else np.asarray(value)
+    size = " x ".join(str(n) for n in value.shape)
+    return f"{size}, {digest(value)[:16]}"

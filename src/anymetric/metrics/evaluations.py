@@ -1,0 +1,283 @@
+"""Evaluations: the one place where a black box is asked, so that answers can be kept or shared.
+
+A `Question` is what is evaluated; whoever stands in `current()` answers it. By default it is
+`Direct`, which calls the metric. Another one may look the answer up, or hand the question out.
+"""
+
+from __future__ import annotations
+
+import pickle
+import time
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+from joblib import Parallel, delayed, effective_n_jobs
+from numpy.typing import NDArray
+
+from anymetric.data import Floats
+from anymetric.errors import MetricWarning
+from anymetric.metrics.base import MetricError
+from anymetric.metrics.digests import digest
+
+if TYPE_CHECKING:
+    from anymetric.metrics.calls import BoundCalls
+
+Answer = float | MetricError
+# Seconds of one call from which other processes are worth their messages.
+SLOW = 5e-3
+
+
+@dataclass(frozen=True, eq=False)
+class Question:
+    """One evaluation that is wanted: a metric on its rows, and scores ``base + shift``.
+
+    Attributes
+    ----------
+    judge : BoundCalls
+    base : array of shape (n,) or (n, C)
+    shift : float
+    probe : int
+        The place in its batch, which a failure tells.
+    repeat : int
+        The same scores may be asked about again, if the answers vary.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from anymetric.metrics import as_metric
+    >>> def share(y_true, y_pred):
+    ...     return float(np.mean(y_pred))
+    >>> bound = as_metric(share, greater_is_better=True).bind(np.array([1.0, -1.0]), labels=(0, 1))
+    >>> question = Question(bound, np.array([0.3, -0.2]))
+    >>> question.attempt()
+    0.5
+    >>> question.key == Question(bound, np.array([9.0, -7.0])).key  # the decisions are the same
+    True
+    >>> question.key == Question(bound, np.array([0.3, 0.2])).key
+    False
+    """
+
+    judge: BoundCalls
+    base: Floats
+    shift: float = 0.0
+    probe: int = 0
+    repeat: int = 0
+
+    @property
+    def scores(self) -> Floats:
+        """What is evaluated."""
+        return self.base + self.shift if self.shift else self.base
+
+    @cached_property
+    def key(self) -> str:
+        """A hash of all that the answer may depend on: metric, rows, what is read, repeat."""
+        judge = self.judge
+        return digest(judge.metric.name, judge.rows.digest, judge.reads(self.scores), self.repeat)
+
+    def attempt(self) -> Answer:
+        """Call the metric; return its answer or its failure."""
+        try:
+            return self.judge.measure(self.probe, self.scores)
+        except MetricError as error:
+            return error
+
+
+class Evaluations(Protocol):
+    """Whoever answers questions."""
+
+    def answers(
+        self, questions: Sequence[Question], n_jobs: int | None = None
+    ) -> Iterator[tuple[int, Answer]]:
+        """Yield places in `questions` with their answers, as they come in.
+
+        Whoever stops listening, as at a failure, does not want the others evaluated.
+        """
+        ...
+
+
+class Direct:
+    """Call the metric, here or in several threads or processes.
+
+    The first call of several is made here and timed; if it is slow, the others are shared out.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from anymetric.metrics import as_metric
+    >>> def share(y_true, y_pred):
+    ...     return float(np.mean(y_pred))
+    >>> bound = as_metric(share, greater_is_better=True).bind(np.array([1.0, -1.0]), labels=(0, 1))
+    >>> list(Direct().answers([Question(bound, np.array([1.0, -1.0]))]))
+    [(0, 0.5)]
+    """
+
+    def answers(
+        self, questions: Sequence[Question], n_jobs: int | None = None
+    ) -> Iterator[tuple[int, Answer]]:
+        """Yield the answers: one by one in order, or as they are done."""
+        slots = min((question.judge.slots for question in questions), default=1)
+        if slots > 1 and len(questions) > 1:
+            yield from _threaded(questions, slots)
+            return
+        began = time.perf_counter()
+        for k, question in enumerate(questions[:1]):
+            yield k, question.attempt()
+        took = time.perf_counter() - began
+        rest = list(enumerate(questions))[1:]
+        if took > SLOW and len(rest) > 1 and effective_n_jobs(n_jobs) > 1:
+            yield from _shared_out(rest, n_jobs)
+            return
+        for k, question in rest:
+            yield k, question.attempt()
+
+
+def _threaded(questions: Sequence[Question], slots: int) -> Iterator[tuple[int, Answer]]:
+    """Let threads wait for programs that run outside this process."""
+    with ThreadPoolExecutor(slots) as pool:
+        waiting = {pool.submit(question.attempt): k for k, question in enumerate(questions)}
+        try:
+            yield from _failures_last(
+                (waiting[done], done.result()) for done in as_completed(waiting)
+            )
+        except BaseException:
+            for future in waiting:
+                future.cancel()
+            questions[0].judge.stop()
+            raise
+
+
+def _shared_out(
+    asked: list[tuple[int, Question]], n_jobs: int | None
+) -> Iterator[tuple[int, Answer]]:
+    jobs = (delayed(_placed)(k, question) for k, question in asked)
+    try:
+        found = Parallel(n_jobs, return_as="generator_unordered")(jobs)
+        for k, answer in _failures_last(found):
+            if isinstance(answer, MetricError):
+                answer.made = max(answer.made, asked[-1][0] + 1)
+            yield k, answer
+    except pickle.PicklingError as error:
+        name = asked[0][1].judge.metric.name
+        warnings.warn(
+            f"Metric {name!r} cannot be sent to other processes ({error}): it is called in this "
+            "one. Define it in a module, or leave n_jobs unset.",
+            MetricWarning,
+            stacklevel=2,
+        )
+        yield from ((k, question.attempt()) for k, question in asked)
+
+
+def _failures_last(found: Iterable[tuple[int, Answer]]) -> Iterator[tuple[int, Answer]]:
+    """Yield all answers first: who stops at a failure must not lose calls under way."""
+    failures = []
+    for k, answer in found:
+        if isinstance(answer, MetricError):
+            failures.append((k, answer))
+        else:
+            yield k, answer
+    yield from failures
+
+
+def _placed(place: int, question: Question) -> tuple[int, Answer]:
+    return place, question.attempt()
+
+
+def in_order(answers: Iterable[tuple[int, Answer]]) -> Iterator[Answer]:
+    """Yield answers by their place: each as soon as those before it are there.
+
+    Examples
+    --------
+    >>> list(in_order([(1, 0.5), (0, 0.25), (2, 1.0)]))
+    [0.25, 0.5, 1.0]
+    """
+    waiting: dict[int, Answer] = {}
+    place = 0
+    for k, answer in answers:
+        waiting[k] = answer
+        while place in waiting:
+            yield waiting.pop(place)
+            place += 1
+
+
+def asked(questions: Sequence[Question], n_jobs: int | None = None) -> NDArray[np.float64]:
+    """Return the values of all questions, by whoever answers them now.
+
+    A failure is that of the first question that fails; its `answers` are the values before it.
+    """
+    values: list[float] = []
+    found = current().answers(questions, n_jobs)
+    for answer in in_order(found):
+        if isinstance(answer, MetricError):
+            answer.answers = tuple(values)
+            raise answer
+        values.append(answer)
+    return np.array(values, dtype=float)
+
+
+_current: ContextVar[Evaluations] = ContextVar("evaluations", default=Direct())  # noqa: B039
+
+
+def current() -> Evaluations:
+    """Return who answers questions now.
+
+    Examples
+    --------
+    >>> type(current()).__name__
+    'Direct'
+    """
+    return _current.get()
+
+
+def decided(name: str, make: Callable[[], Any]) -> Any:
+    """Return what chance or the clock decides; a run with a ledger decides it once for all.
+
+    Examples
+    --------
+    >>> decided("which table is faster", lambda: "the sparse one")
+    'the sparse one'
+    """
+    store = getattr(current(), "store", None)
+    return make() if store is None else store.choose(name, make)
+
+
+@contextmanager
+def answered_by(evaluations: Evaluations) -> Iterator[None]:
+    """Let another one answer every question within.
+
+    Examples
+    --------
+    >>> class Half:
+    ...     def answers(self, questions, n_jobs=None):
+    ...         return iter([(k, 0.5) for k in range(len(questions))])
+    >>> with answered_by(Half()):
+    ...     current().__class__.__name__
+    'Half'
+    """
+    token = _current.set(evaluations)
+    try:
+        yield
+    finally:
+        _current.reset(token)
+
+
+def carried(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the function with whoever answers now: for other processes, which know nothing of it.
+
+    Examples
+    --------
+    >>> carried(max)(1, 2)
+    2
+    """
+    return partial(_with, current(), function)
+
+
+def _with(evaluations: Evaluations, function: Callable[..., Any], *given: Any, **more: Any) -> Any:
+    with answered_by(evaluations):
+        return function(*given, **more)

@@ -1,0 +1,239 @@
+"""Recorded: answers are looked up in a ledger, and written there before they are used.
+
+A run is a pure function of data, settings, seed and answers. So whoever runs it again with the same
+ledger comes by the same way to the same model, and several processes that do so share the work.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from joblib import effective_n_jobs
+from numpy.typing import NDArray
+
+from anymetric.metrics import MetricError
+from anymetric.metrics.evaluations import Answer, Direct, Evaluations, Question
+from anymetric.store import Evaluation, Posed, Store
+from anymetric.store.owners import owner
+from anymetric.store.records import DONE, FAILED
+
+# Seconds that a lease lasts unless it is renewed; seconds between looks at what others have done.
+LEASE, POLL = 120.0, 0.05
+
+
+@dataclass(eq=False)
+class Recorded:
+    """Take known answers, evaluate the others, record each as soon as it is there.
+
+    Where another process is at a question already, its answer is waited for; if that process is
+    gone, or its lease runs out, the question is evaluated here.
+
+    Parameters
+    ----------
+    store : Store
+    inner : Evaluations
+        Who evaluates what is not known.
+    lease : float
+        Seconds.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from anymetric.metrics import as_metric
+    >>> from anymetric.metrics.evaluations import answered_by
+    >>> from anymetric.store import open_store
+    >>> asked = []
+    >>> def share(y_true, y_pred):
+    ...     asked.append(len(y_pred))
+    ...     return float(np.mean(y_pred))
+    >>> bound = as_metric(share, greater_is_better=True).bind(np.array([1.0, -1.0]), labels=(0, 1))
+    >>> store = open_store()
+    >>> for _ in range(2):
+    ...     with answered_by(Recorded(store)):
+    ...         print(bound.values(np.array([[1.0, 1.0], [1.0, -1.0]])))
+    [1.  0.5]
+    [1.  0.5]
+    >>> len(asked)
+    2
+    """
+
+    store: Store
+    inner: Evaluations = field(default_factory=Direct)
+    lease: float = LEASE
+
+    def answers(
+        self, questions: Sequence[Question], n_jobs: int | None = None
+    ) -> Iterator[tuple[int, Answer]]:
+        """Yield the known answers first, then the others as they come in."""
+        places: dict[str, list[int]] = {}
+        for k, question in enumerate(questions):
+            places.setdefault(question.key, []).append(k)
+        missing = list(places)
+        while missing:
+            for key, found in self.store.known(missing).items():
+                yield from ((k, replayed(found, questions[k])) for k in places[key])
+                missing.remove(key)
+            for key, answer in self._evaluated(missing, places, questions, n_jobs):
+                yield from ((k, answer) for k in places[key])
+                missing.remove(key)
+
+    def _evaluated(
+        self,
+        missing: Sequence[str],
+        places: dict[str, list[int]],
+        questions: Sequence[Question],
+        n_jobs: int | None,
+    ) -> Iterator[tuple[str, Answer]]:
+        """Evaluate what nobody else is at, until others have the rest; then wait a little."""
+        left, me = list(missing), owner()
+        try:
+            while left:
+                at_once = self._at_once([questions[places[key][0]] for key in left], n_jobs)
+                taken = self.store.lease(left, me, self.lease, at_once)
+                if not taken:
+                    time.sleep(POLL)
+                    return
+                with self._holding(me):
+                    mine = [questions[places[key][0]] for key in taken]
+                    for key, answer in self._recorded(mine, me, n_jobs):
+                        yield key, answer
+                        left.remove(key)
+        finally:
+            if left:
+                self.store.release(me)
+
+    def _recorded(
+        self, questions: Sequence[Question], me: str, n_jobs: int | None
+    ) -> Iterator[tuple[str, Answer]]:
+        began = time.perf_counter()
+        for k, answer in self.inner.answers(questions, n_jobs):
+            key, seconds = questions[k].key, time.perf_counter() - began
+            if self.store.record(entry(key, answer, seconds, me)):
+                yield key, answer
+            else:  # a late answer of somebody else came first: it is the one that all use
+                yield key, replayed(self.store.known([key])[key], questions[k])
+
+    def _at_once(self, questions: Sequence[Question], n_jobs: int | None) -> int:
+        slots = min(question.judge.slots for question in questions)
+        return max(slots, int(effective_n_jobs(n_jobs)))
+
+    @contextmanager
+    def _holding(self, me: str) -> Iterator[None]:
+        """Renew the leases of this process for as long as it works."""
+        done = threading.Event()
+
+        def renew() -> None:
+            while not done.wait(self.lease / 3.0):
+                self.store.renew(me, self.lease)
+
+        thread = threading.Thread(target=renew, daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            done.set()
+            thread.join()
+
+
+def entry(key: str, answer: Answer, seconds: float | None, who: str) -> Evaluation:
+    """Return an answer or a failure as a line of the ledger.
+
+    Examples
+    --------
+    >>> entry("3f", MetricError("Metric 'profit' is nan."), 0.1, "me").error
+    "Metric 'profit' is nan."
+    """
+    if isinstance(answer, MetricError):
+        attempt = getattr(answer, "attempt", 1)
+        return Evaluation(key, None, FAILED, attempt, seconds, str(answer), who)
+    return Evaluation(key, float(answer), DONE, 1, seconds, None, who)
+
+
+def replayed(found: Evaluation, question: Question) -> Answer:
+    """Return a line of the ledger as the answer that it was.
+
+    Examples
+    --------
+    >>> replayed(Evaluation("3f", 0.5), None)
+    0.5
+    """
+    if found.failed or found.value is None:
+        return MetricError(found.error or "The evaluation failed.", probe=question.probe)
+    return found.value
+
+
+class Waiting(KeyboardInterrupt):
+    """A run cannot go on without answers: no error, and nobody's Ctrl-C.
+
+    It travels as an interruption does, so that the best model so far comes with it.
+
+    Examples
+    --------
+    >>> waiting(Waiting(3)), waiting(KeyboardInterrupt())
+    (True, False)
+    """
+
+    def __init__(self, missing: int = 0) -> None:
+        super().__init__(f"{missing} answers are missing")
+        self.missing = missing
+
+
+def waiting(stop: BaseException | None) -> bool:
+    """Return whether a run was cut short for want of answers."""
+    while stop is not None and not isinstance(stop, Waiting):
+        stop = stop.__cause__
+    return stop is not None
+
+
+@dataclass(eq=False)
+class Asking:
+    """Take known answers, and pose the other questions of the batch to whoever will tell.
+
+    Parameters
+    ----------
+    store : Store
+    """
+
+    store: Store
+
+    def answers(
+        self, questions: Sequence[Question], n_jobs: int | None = None
+    ) -> Iterator[tuple[int, Answer]]:
+        """Yield what is known; where something is not, pose it and wait."""
+        first = {question.key: question for question in reversed(questions)}
+        known = self.store.known(list(first))
+        missing = [q for q in questions if q.key not in known and first[q.key] is q]
+        failure = next((k for k, q in enumerate(questions) if _failed(known, q)), None)
+        before = [q for k, q in enumerate(questions) if failure is None or k < failure]
+        if any(q.key not in known for q in before):  # after a failure nothing else is read
+            self.store.pose(Posed(q.key, payload(q)) for q in missing)
+            raise Waiting(len(missing))
+        stop = len(questions) if failure is None else failure + 1
+        for k, question in enumerate(questions[:stop]):
+            yield k, replayed(known[question.key], question)
+
+
+def _failed(known: dict[str, Evaluation], question: Question) -> bool:
+    found = known.get(question.key)
+    return found is not None and found.failed
+
+
+def payload(question: Question) -> bytes:
+    """Return a question's table as bytes: columns by name, as compressed JSON."""
+    table = question.judge.table(question.scores)
+    columns = {name: column.tolist() for name, column in table.items()}
+    return zlib.compress(json.dumps(columns, default=str).encode())
+
+
+def table_of(posed: Posed) -> dict[str, NDArray[Any]]:
+    """Return the table of a question that was posed."""
+    columns = json.loads(zlib.decompress(posed.payload))
+    return {name: np.array(column) for name, column in columns.items()}
