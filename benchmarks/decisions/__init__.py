@@ -1,0 +1,1 @@
+"""Decisions: one module for each section, each with a `main(argv) -> int` of its own."""
