@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import sys
+import warnings
 from importlib import import_module
 from typing import Any
+
+# Frames that a user did not write.
+INSIDE = ("anymetric", "sklearn", "contextlib", "joblib")
 
 
 class MissingExtra(ImportError):  # noqa: N818 - it reads as what it says
@@ -47,6 +52,23 @@ class MetricWarning(UserWarning):
     >>> issubclass(MetricWarning, UserWarning)
     True
     """
+
+
+def warn(message: str) -> None:
+    """Tell the user something that a run should not pass over; the warning names the user's line.
+
+    Examples
+    --------
+    >>> with warnings.catch_warnings(record=True) as told:
+    ...     warnings.simplefilter("always")
+    ...     warn("The metric had the same value for all models.")
+    >>> told[0].category.__name__
+    'MetricWarning'
+    """
+    frame, level = sys._getframe(1), 2
+    while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] in INSIDE:
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, MetricWarning, stacklevel=level)
 
 
 def import_extra(module: str, *, needed_by: str, extra: str) -> Any:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 from numpy.typing import NDArray
 
 from anymetric.data import Data, Floats
-from anymetric.errors import MetricWarning
+from anymetric.errors import warn
 from anymetric.ledger import Ledger
 from anymetric.losses import Loss, as_loss
 from anymetric.metrics import MetricError
@@ -126,7 +124,7 @@ def shift_costs(ledger: Ledger, scores: Floats, limit: int) -> tuple[Theta, Thet
         except MetricError as error:
             # Training may never go where a far threshold goes: this need not be the end.
             said = f"{error} The first model keeps its threshold."
-            warnings.warn(said, MetricWarning, stacklevel=2)
+            warn(said)
             return np.zeros(0), np.zeros(0)
     order = np.argsort(np.abs(shifts), kind="stable")
     return shifts[order], costs[order]

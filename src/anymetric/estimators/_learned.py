@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 
 from anymetric.auto import Auto
 from anymetric.auto.weights import VALIDATION, shared_out
-from anymetric.errors import MetricWarning
+from anymetric.errors import warn
 from anymetric.metrics import Classes
 from anymetric.projections.base import stationary_weights
 from anymetric.solution import Status
@@ -96,23 +94,19 @@ def warn_if_collinear(problem, theta):
     """Warn where the surrogates pull at the scores in directions that are hardly different."""
     condition = slope_condition(problem.profiler.slopes(problem.scores(theta)))
     if condition > COLLINEAR:
-        warnings.warn(
+        warn(
             f"The surrogates are nearly collinear: the condition number of their slopes is "
             f"{condition:.1e}. How they share their weight is left to chance; drop or merge some "
-            f"of {', '.join(problem.names)}.",
-            MetricWarning,
-            stacklevel=6,
+            f"of {', '.join(problem.names)}."
         )
 
 
 def warn_if_unread(problem, method):
     """Warn where surrogates of a regression were given to the default, which has its own losses."""
     if problem.labels is None and isinstance(method, Auto):
-        warnings.warn(
+        warn(
             "method='auto' trains a regression with losses of its own (`weights_` names them), not "
-            "with the surrogates that were given: these are read by method='descent' and 'paper'.",
-            MetricWarning,
-            stacklevel=6,
+            "with the surrogates that were given: these are read by method='descent' and 'paper'."
         )
 
 
@@ -125,12 +119,10 @@ def warn_if_flat(fitted, solution):
         return
     labels = getattr(fitted.metric_, "labels", getattr(fitted, "classes_", None))
     given = "y as it is" if labels is None else f"the labels {np.ravel(labels).tolist()}"
-    warnings.warn(
+    warn(
         f"{fitted.metric_.name!r} was {fitted.validation_score_:.6g} whatever the model said, and "
         f"cannot train one: the plainest is kept. See that it reads {given}, and that the judging "
-        "rows differ in y.",
-        MetricWarning,
-        stacklevel=6,
+        "rows differ in y."
     )
 
 
@@ -142,11 +134,9 @@ def warn_if_clipped(fitted):
     if columns:
         named = getattr(fitted, "feature_names_in_", None)
         shown = columns if named is None else [str(named[k]) for k in columns]
-        warnings.warn(
+        warn(
             f"The column(s) {', '.join(map(str, shown))} hold values over a thousand times as far "
-            "out as nearly all others: linear models read them clipped. Are they right?",
-            MetricWarning,
-            stacklevel=6,
+            "out as nearly all others: linear models read them clipped. Are they right?"
         )
 
 

@@ -6,14 +6,13 @@ import inspect
 import numbers
 import platform
 import re
-import warnings
 from contextlib import contextmanager
 
 import numpy as np
 import sklearn
 from sklearn.utils import check_random_state
 
-from anymetric.errors import MetricWarning
+from anymetric.errors import warn
 from anymetric.metrics import MetricError
 from anymetric.metrics.digests import digest
 from anymetric.metrics.evaluations import answered_by, decided
@@ -60,11 +59,9 @@ def begin(store, told):
         text for name, text in zip(now, changed, strict=True) if before.get(name) != now[name]
     ]
     if changed:
-        warnings.warn(
+        warn(
             f"The ledger {store.base!r} was begun with other versions ({', '.join(changed)}): what "
-            "it knows is used, and the run may ask for more.",
-            MetricWarning,
-            stacklevel=4,
+            "it knows is used, and the run may ask for more."
         )
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import sys
-import warnings
 
 import numpy as np
 from scipy.special import logit
@@ -13,7 +12,7 @@ from sklearn.metrics._scorer import _BaseScorer
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _check_sample_weight, check_consistent_length
 
-from anymetric.errors import MetricWarning
+from anymetric.errors import warn
 from anymetric.estimators._columns import items, side_columns
 from anymetric.estimators._queries import with_query, with_relevance
 from anymetric.estimators._rows import as_target
@@ -204,7 +203,7 @@ def weighed(metric, y, scores, weights, columns, X):
     """
     if weights is None or not np.any(weights) or takes_weights(metric):
         return y, scores, weights, columns, X
-    warn_if_unweighed(metric, weights, stacklevel=4)
+    warn_if_unweighed(metric, weights)
     kept = np.flatnonzero(weights)
     columns = {name: column[kept] for name, column in columns.items()}
     X = None if X is None else _safe_indexing(X, kept)
@@ -224,15 +223,13 @@ def takes_weights(metric):
     return getattr(getattr(metric, "inner", metric), "takes_weights", True)
 
 
-def warn_if_unweighed(metric, weights, stacklevel=5):
+def warn_if_unweighed(metric, weights):
     """Warn where rows that judge have different weights, and the metric takes none."""
     if takes_weights(metric) or np.ptp(weights[weights > 0.0]) == 0.0:
         return
-    warnings.warn(
+    warn(
         f"sample_weight was given, but the metric {metric.name!r} takes no sample_weight: all "
-        "rows of positive weight count alike. Give it a parameter of that name.",
-        MetricWarning,
-        stacklevel=stacklevel,
+        "rows of positive weight count alike. Give it a parameter of that name."
     )
 
 
@@ -240,11 +237,9 @@ def warn_if_maximised(metric):
     """Warn when scikit-learn's search would maximise a metric that is better when lower."""
     if metric.greater_is_better or not asked_by_search():
         return
-    warnings.warn(
+    warn(
         f"A search maximises `score`, but {metric.name!r} is better when lower. Pass "
-        "scoring=anymetric.scorer(metric) to the search.",
-        MetricWarning,
-        stacklevel=3,
+        "scoring=anymetric.scorer(metric) to the search."
     )
 
 

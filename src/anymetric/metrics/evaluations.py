@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import pickle
 import time
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
@@ -22,7 +21,7 @@ from joblib import Parallel, delayed, effective_n_jobs
 from numpy.typing import NDArray
 
 from anymetric.data import Floats
-from anymetric.errors import MetricWarning
+from anymetric.errors import warn
 from anymetric.metrics.base import MetricError
 from anymetric.metrics.digests import digest
 
@@ -165,11 +164,9 @@ def _shared_out(
             yield k, answer
     except pickle.PicklingError as error:
         name = asked[0][1].judge.metric.name
-        warnings.warn(
+        warn(
             f"Metric {name!r} cannot be sent to other processes ({error}): it is called in this "
-            "one. Define it in a module, or leave n_jobs unset.",
-            MetricWarning,
-            stacklevel=2,
+            "one. Define it in a module, or leave n_jobs unset."
         )
         yield from ((k, question.attempt()) for k, question in asked)
 
