@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from anymetric.data import Data
 from anymetric.gradients import Estimate
 from anymetric.ledger import Probe
 from anymetric.metrics import MetricError
@@ -142,6 +143,9 @@ class Solution:
         one where no other row trained.
     replicates : array or None
         The cost of the answer in replicates of the judging rows, where the method draws some.
+    out_of_fold : (Data, array of shape (n, C)) or None
+        The validation rows, and their scores at the decision rule by models that they did not
+        train.
 
     Examples
     --------
@@ -162,6 +166,7 @@ class Solution:
     scorer: Scorer | None = field(default=None, repr=False)
     judges: NDArray[np.float64] | None = field(default=None, repr=False)
     replicates: NDArray[np.float64] | None = field(default=None, repr=False)
+    out_of_fold: tuple[Data, NDArray[np.float64]] | None = field(default=None, repr=False)
 
     @property
     def theta(self) -> NDArray[np.float64]:

@@ -92,8 +92,11 @@ def told(
         rows, judges = weights.rows(problem), weights.judges(problem)
     worth = worth_of(problem, answer.table, answer.shares, sample)
     resampled = answer.found.resampled if answer.found.resampled.size else None
+    seen = judged.problem.valid, answer.found.scores
     calls = search.ledger.calls
-    return Solution(best, status, turns, calls, settings, worth, rows, scorer, judges, resampled)
+    return Solution(
+        best, status, turns, calls, settings, worth, rows, scorer, judges, resampled, seen
+    )
 
 
 def settings_of(search: Search, answer: Answer) -> dict[str, Any]:

@@ -46,6 +46,7 @@ class Compare:
     greater: bool | None = None
     method: str = "auto"
     model: str = "auto"
+    subject_to: tuple[str, ...] = ()
     group_thresholds: bool = False
     budget: int | None = None
     folds: int = 5
@@ -97,6 +98,7 @@ class Compare:
             greater=self.greater,
             method=self.method,
             model=self.model,
+            subject_to=self.subject_to,
             group_thresholds=self.group_thresholds,
             budget=self.budget,
             holdout=False,

@@ -27,6 +27,7 @@ from anymetric.errors import MetricWarning
 from anymetric.estimators import MetricClassifier, MetricRegressor
 from anymetric.estimators._shell import MetricEstimator
 from anymetric.metrics import (
+    Constraint,
     FBeta,
     MacroByGroup,
     Metric,
@@ -92,6 +93,7 @@ class Setting:
     model: str = "auto"
     group_thresholds: bool = False
     max_seconds: float | None = None
+    subject_to: tuple[Constraint, ...] = ()
 
     @property
     def called(self) -> bool:
@@ -109,6 +111,7 @@ def fit_ours(setting: Setting, train: Rows, valid: Rows | None, course: Course, 
         max_metric_calls=setting.budget,
         max_seconds=setting.max_seconds,
         random_state=setting.seed,
+        subject_to=setting.subject_to or None,
         **apart(setting),
     )
     check(model, setting)

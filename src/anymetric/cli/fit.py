@@ -21,6 +21,7 @@ from anymetric.cli.asked import (
 )
 from anymetric.cli.contenders import OURS, Rows, Setting, allowance, fit_ours, fitted, heard, rivals
 from anymetric.cli.faults import Stopped, UserError, need
+from anymetric.cli.limits import find_limits, limit_line, told_limits
 from anymetric.cli.models import TableModel, dump_model
 from anymetric.cli.progress import Course, told
 from anymetric.cli.roles import Roles
@@ -54,6 +55,7 @@ class Fit:
     greater: bool | None = None
     method: str = "auto"
     model: str = "auto"
+    subject_to: tuple[str, ...] = ()
     group_thresholds: bool = False
     budget: int | None = None
     max_seconds: float | None = None
@@ -94,7 +96,8 @@ class Fit:
                 run = self._gather(model, models, test, division, seconds)
         with run_folder(folder) as scratch:
             self._write(scratch, model, run, division, test)
-        return self._tell(voice, run, folder, division, setting)
+        limits = told_limits(ours, test, model.target.words(test.y))
+        return self._tell(voice, run, folder, division, setting, limits)
 
     def _check_files(self) -> None:
         """Refuse the training file itself as the rows that judge or test."""
@@ -149,7 +152,9 @@ class Fit:
             f"{target.sentence}"
         )
         asked = self.method, self.budget, self.seed, self.model, self.group_thresholds
-        return Setting(means, target, *asked, self.max_seconds), division
+        groups, side = bool(self.roles.groups), self.roles.side
+        limits = tuple(find_limits(self.subject_to, groups, side))
+        return Setting(means, target, *asked, self.max_seconds, limits), division
 
     def _means(self, metric: Metric, target: Target, name: str, voice: Voice) -> Metric:
         """Return what the metric means for the target, and has all its columns for."""
@@ -202,6 +207,7 @@ class Fit:
         asked |= {"method": self.method, "budget": self.budget, "seed": self.seed}
         asked["model"] = "" if self.model == "auto" else self.model
         asked["seconds"] = self.max_seconds
+        asked["subject to"] = self.subject_to
         asked["group thresholds"] = "yes" if self.group_thresholds else ""
         asked["command"] = self.command
         joined = {k: ", ".join(v) if isinstance(v, tuple) else v for k, v in asked.items()}
@@ -226,7 +232,13 @@ class Fit:
                 copy.write_bytes((scratch / "model.skops").read_bytes())
 
     def _tell(
-        self, voice: Voice, run: Run, folder: Path, division: Division, setting: Setting
+        self,
+        voice: Voice,
+        run: Run,
+        folder: Path,
+        division: Division,
+        setting: Setting,
+        limits: list[dict[str, Any]],
     ) -> dict[str, Any]:
         found = run.diagnosis
         verdict = found.get("says") or f"No diagnosis: {found.get('absent', 'none was made')}"
@@ -234,6 +246,8 @@ class Fit:
         better = "greater" if run.metric["greater_is_better"] else "lower"
         voice.table(HEAD, lines(run), f"{title} ({better} is better)")
         voice.line(f"On these rows: {headline(run)}")
+        for limit in limits:
+            voice.line(limit_line(limit))
         voice.line(f"The diagnosis: {verdict}")
         if won := families(run):
             voice.line(f"The models: {won}")
@@ -263,6 +277,7 @@ class Fit:
                 "honest": division.honest,
             },
             "table": run.methods,
+            "limits": limits,
             "verdict": {
                 "name": found.get("verdict"),
                 "says": verdict,

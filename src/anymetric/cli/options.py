@@ -155,6 +155,14 @@ Families = Annotated[
         rich_help_panel=TRAINING,
     ),
 ]
+SubjectTo = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--subject-to",
+        help="A limit to keep, such as 'recall>=0.8' or 'gap(recall)<=0.05'; may be repeated.",
+        rich_help_panel=TRAINING,
+    ),
+]
 GroupThresholds = Annotated[
     bool,
     typer.Option(

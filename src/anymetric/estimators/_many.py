@@ -75,6 +75,9 @@ class ManyClasses:
             places |= {row.tobytes(): len(old) + k for k, row in enumerate(new)}
         return np.array([places[row.tobytes()] for row in found])[codes.ravel()]
 
+    def _meant_limit(self, metric):
+        return metric if self._classes is None else meant(metric, self._classes)
+
     def _check_target(self, data):
         if self._classes is None:
             super()._check_target(data)

@@ -34,6 +34,7 @@ from anymetric.estimators._learned import (
     warn_if_unread,
 )
 from anymetric.estimators._ledger import recording, seeds
+from anymetric.estimators._limits import goal_of, values_on, warn_if_broken
 from anymetric.estimators._notebook import ShowsRun
 from anymetric.estimators._progress import Progress
 from anymetric.estimators._rows import (
@@ -49,7 +50,7 @@ from anymetric.estimators._units import unit_of
 from anymetric.gradients import LinearInterpolation, Subspace
 from anymetric.ledger import BudgetSpent, Ledger, Probe
 from anymetric.method import check_method
-from anymetric.metrics import MetricError, as_metric
+from anymetric.metrics import LimitValue, MetricError, as_metric
 from anymetric.metrics.functions import GIVEN
 from anymetric.models import Linear
 from anymetric.models.ensemble import single_linear
@@ -85,6 +86,7 @@ class MetricEstimator(ShowsRun, TakesRows, CallbackSupportMixin, BaseEstimator):
         "model": "no_validation",
         "surrogates": "no_validation",
         "method": "no_validation",
+        "subject_to": "no_validation",
         "greater_is_better": ["boolean", None],
         "starts": [Interval(numbers.Integral, 0, None, closed="left"), "array-like"],
         "standardize": ["boolean"],
@@ -109,6 +111,7 @@ class MetricEstimator(ShowsRun, TakesRows, CallbackSupportMixin, BaseEstimator):
         model="auto",
         surrogates="auto",
         method="auto",
+        subject_to=None,
         greater_is_better=None,
         starts=0,
         standardize=True,
@@ -126,6 +129,7 @@ class MetricEstimator(ShowsRun, TakesRows, CallbackSupportMixin, BaseEstimator):
         self.model = model
         self.surrogates = surrogates
         self.method = method
+        self.subject_to = subject_to
         self.greater_is_better = greater_is_better
         self.starts = starts
         self.standardize = standardize
@@ -213,7 +217,8 @@ class MetricEstimator(ShowsRun, TakesRows, CallbackSupportMixin, BaseEstimator):
         else:
             train = given
             valid = self._given_valid(X_val, y_val, sample_weight_val, side_val, groups_val, given)
-        problem = self._problem(self.metric_, train, valid)
+        self._read_groups(train, valid)
+        problem = self._problem(self._goal(), train, valid)
         warn_if_unweighed(self.metric_, valid.weights)
         try:
             solution = self._run(problem, rng)
@@ -231,6 +236,17 @@ class MetricEstimator(ShowsRun, TakesRows, CallbackSupportMixin, BaseEstimator):
             raise
         self._unpack(problem, solution)
         return self
+
+    def _goal(self):
+        """Return the metric to train for: with its limits, if there are any."""
+        return goal_of(self.metric_, getattr(self, "subject_to", None), self._meant_limit)
+
+    def _meant_limit(self, metric):
+        """Return what a limited metric means for the target that there is."""
+        return metric
+
+    def _read_groups(self, train, valid):
+        """Find out whether groups can be read off the features, where limits speak of them."""
 
     def _run(self, problem, rng):
         """Run the method: the one step that another way of training replaces."""
@@ -387,6 +403,7 @@ class MetricEstimator(ShowsRun, TakesRows, CallbackSupportMixin, BaseEstimator):
         self._unpack_model(problem, solution)
         self.cost_ = solution.cost
         self.validation_score_ = float(problem.metric.value(solution.cost))
+        self._unpack_limits(problem, solution)
         self.status_ = solution.status
         self.history_ = solution.history
         self.surrogates_ = problem.names
@@ -405,6 +422,18 @@ class MetricEstimator(ShowsRun, TakesRows, CallbackSupportMixin, BaseEstimator):
             warn_if_unread(problem, self._method())
         warn_if_flat(self, solution)
         warn_if_clipped(self)
+
+    def _unpack_limits(self, problem, solution):
+        """Write what came of the limits; the cost and the score are then the objective's."""
+        self.__dict__.pop("constraints_", None)
+        rows, scores = solution.out_of_fold or (problem.valid, None)
+        if scores is None and solution.scorer is None:
+            scores = problem.judged(solution.theta)
+        found = None if scores is None else values_on(replace(problem, valid=rows), scores)
+        if found is not None:
+            self.validation_score_, self.constraints_ = found
+            self.cost_ = float(self.metric_.cost(self.validation_score_))
+            warn_if_broken(self.constraints_)
 
     def _unpack_model(self, problem, solution):
         """Write the coefficients of a linear answer, or the model itself; sometimes both."""
@@ -490,18 +519,40 @@ class MetricEstimator(ShowsRun, TakesRows, CallbackSupportMixin, BaseEstimator):
         -------
         float
         """
-        scores = self._told_scores(X, groups)
         warn_if_maximised(self.metric_)
+        return self._valued(self.metric_, X, y, sample_weight, groups, side)
+
+    def constraint_values(self, X, y, sample_weight=None, *, groups=None, side=None):
+        """Return every limit of `subject_to`, and what these rows say of it.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+        y : array-like of shape (n,)
+        sample_weight, groups, side : optional
+            As in `fit`.
+
+        Returns
+        -------
+        tuple of LimitValue
+        """
+        limits = [one.limit for one in getattr(self, "constraints_", ())]
+        given = X, y, sample_weight, groups, side
+        return tuple(LimitValue(one, self._valued(one.metric, *given)) for one in limits)
+
+    def _valued(self, metric, X, y, sample_weight, groups, side):
+        """Return a metric of the predictions on rows."""
+        scores = self._told_scores(X, groups)
         check_consistent_length(X, y)
         y, scores, weights, columns, X = weighed(
-            self.metric_,
+            metric,
             self._encode_valid(as_target(y)),
             scores,
             None if sample_weight is None else checked_weights(sample_weight, scores),
             side_columns(scores, side, groups=groups),
             as_matrix(self._checked(X)),
         )
-        bound = self.metric_.bind(y, weights=weights, side=columns, labels=self._labels(), X=X)
+        bound = metric.bind(y, weights=weights, side=columns, labels=self._labels(), X=X)
         return float(bound.values(scores))
 
     def diagnose(self, X, y, *, sample_weight=None, groups=None, side=None, source=None):

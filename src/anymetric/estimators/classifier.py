@@ -7,8 +7,10 @@ from typing import ClassVar
 
 import numpy as np
 from sklearn.base import ClassifierMixin
+from sklearn.utils._param_validation import StrOptions
 
 from anymetric.auto import Auto
+from anymetric.estimators._limits import GroupReader, reads_groups
 from anymetric.estimators._many import ManyClasses
 from anymetric.estimators._shell import MetricEstimator
 from anymetric.estimators._two import TwoClasses
@@ -41,13 +43,20 @@ class MetricClassifier(ManyClasses, TwoClasses, ClassifierMixin, MetricEstimator
     slices : str or list of str, optional
         Columns of `side` by which the rows are sliced too, with ``surrogates="auto"``: what such
         a slice is worth is learned like that of a group.
-    group_thresholds : bool, default=False
+    group_thresholds : "auto" or bool, default="auto"
         Whether each group has a threshold of its own, where that pays beyond noise; for two classes
         and ``method="auto"``. `predict`, `decision_function` and `score` then need ``groups``.
+        ``auto``: where a limit speaks of groups and the features tell them without fail, so that
+        nobody needs to give them again.
     method : "auto", "descent", "paper" or a `Method`, default="auto"
         ``auto``: see `Auto`. ``descent``: Algorithm 1 with probes in the subspace that matters and
         second-order projections, or with boosting rounds for trees. ``paper``: Algorithm 1 with
         the paper's settings and tuning.
+    subject_to : limit, text or list of them, optional
+        What must be kept while the metric is trained for: ``at_least("recall", 0.8)``,
+        ``at_most(gap("recall"), 0.05)``, ``"recall>=0.8"``. A model that keeps the limits in two of
+        three bootstrap resamples is better than any that does not; if none does, the one of the
+        least violation is taken, and a warning says so. `constraints_` has the values.
     greater_is_better : bool, optional
         For a function whose name does not tell.
     starts : int or array of shape (s, d + 1) or (s, C (d + 1)), default=0
@@ -93,6 +102,9 @@ class MetricClassifier(ManyClasses, TwoClasses, ClassifierMixin, MetricEstimator
     shifts_ : dict
         What each group adds to its rows' scores, with ``group_thresholds=True`` only. A group that
         the validation rows lack adds nothing.
+    constraints_ : tuple of LimitValue
+        With `subject_to`: each limit, its value on validation rows that the model did not see, and
+        whether it was kept. `cost_` and `validation_score_` are the objective's.
     surrogates_ : tuple of str
         The names of a profile's entries.
     row_shares_ : dict
@@ -150,7 +162,7 @@ class MetricClassifier(ManyClasses, TwoClasses, ClassifierMixin, MetricEstimator
     _parameter_constraints: ClassVar[dict] = {
         **MetricEstimator._parameter_constraints,
         "slices": [str, list, tuple, None],
-        "group_thresholds": ["boolean"],
+        "group_thresholds": ["boolean", StrOptions({"auto"})],
     }
 
     def __init__(
@@ -160,8 +172,9 @@ class MetricClassifier(ManyClasses, TwoClasses, ClassifierMixin, MetricEstimator
         model="auto",
         surrogates="auto",
         slices=None,
-        group_thresholds=False,
+        group_thresholds="auto",
         method="auto",
+        subject_to=None,
         greater_is_better=None,
         starts=0,
         standardize=True,
@@ -182,6 +195,7 @@ class MetricClassifier(ManyClasses, TwoClasses, ClassifierMixin, MetricEstimator
             model=model,
             surrogates=surrogates,
             method=method,
+            subject_to=subject_to,
             greater_is_better=greater_is_better,
             starts=starts,
             standardize=standardize,
@@ -226,8 +240,24 @@ class MetricClassifier(ManyClasses, TwoClasses, ClassifierMixin, MetricEstimator
         """
         return self._decided(self.decision_function(X, groups=groups))
 
+    def _read_groups(self, train, valid):
+        self.__dict__.pop("group_reader_", None)
+        asked = getattr(self, "group_thresholds", False)
+        auto = asked == "auto" and isinstance(super()._method(), Auto)
+        known = all("groups" in data.side for data in (train, valid))
+        two = self._classes is None and self.fit_intercept
+        if auto and known and two and reads_groups(self._goal()):
+            reader = GroupReader.of(train.X, train.side["groups"])
+            if reader is not None and np.array_equal(reader.read(valid.X), valid.side["groups"]):
+                self.group_reader_ = reader
+
+    def _told_scores(self, X, groups):
+        if groups is None and hasattr(self, "group_reader_"):
+            groups = self.group_reader_.read(self._checked(X))
+        return super()._told_scores(X, groups)
+
     def _problem(self, metric, train, valid):
-        if getattr(self, "group_thresholds", False):
+        if getattr(self, "group_thresholds", False) is True:
             self._check_thresholds(metric, train, valid)
         return super()._problem(metric, train, valid)
 
@@ -244,7 +274,9 @@ class MetricClassifier(ManyClasses, TwoClasses, ClassifierMixin, MetricEstimator
 
     def _method(self):
         method = super()._method()
-        if not getattr(self, "group_thresholds", False):
+        if getattr(self, "group_thresholds", False) is not True and not hasattr(
+            self, "group_reader_"
+        ):
             return method
         if self._classes is not None:
             raise ValueError(

@@ -21,7 +21,7 @@ from anymetric.estimators._shell import MetricEstimator
 from anymetric.estimators._units import InUnit, LogUnit, Unit, given, least_of, unit_of
 from anymetric.ledger import Ledger
 from anymetric.losses import Huber, Loss, Lp, MarginLoss, as_loss
-from anymetric.metrics import MetricError
+from anymetric.metrics import Limited, MetricError
 from anymetric.metrics.decisions import DecisionMetric
 from anymetric.metrics.labelled import LabelMetric
 from anymetric.metrics.ranking import RankingMetric
@@ -71,8 +71,8 @@ class MetricRegressor(RegressorMixin, MetricEstimator):
         Let the parameters live in standardised features, and the surrogates in the unit
         described above. False leaves both as they are given: then a loss with a scale of its
         own, such as ``Huber(delta)``, has it in the unit of y.
-    method, greater_is_better, starts, fit_intercept, use_validation, validation_fraction, \
-max_metric_calls, max_seconds, ledger, n_jobs, verbose, random_state
+    method, subject_to, greater_is_better, starts, fit_intercept, use_validation, \
+validation_fraction, max_metric_calls, max_seconds, ledger, n_jobs, verbose, random_state
         As in `MetricClassifier`.
 
     Attributes
@@ -85,7 +85,7 @@ max_metric_calls, max_seconds, ledger, n_jobs, verbose, random_state
         The model itself, unless ``model="linear"``; with the logarithm, predictions are ``exp`` of
         its scores.
     weights_, surrogates_, row_shares_, history_, status_, cost_, validation_score_, \
-validation_, settings_, n_metric_calls_
+validation_, settings_, n_metric_calls_, constraints_
         As in `MetricClassifier`.
 
     Examples
@@ -120,6 +120,7 @@ validation_, settings_, n_metric_calls_
         link="auto",
         surrogates="auto",
         method="auto",
+        subject_to=None,
         greater_is_better=None,
         starts=0,
         standardize=True,
@@ -139,6 +140,7 @@ validation_, settings_, n_metric_calls_
             model=model,
             surrogates=surrogates,
             method=method,
+            subject_to=subject_to,
             greater_is_better=greater_is_better,
             starts=starts,
             standardize=standardize,
@@ -189,7 +191,10 @@ validation_, settings_, n_metric_calls_
         return lp_family(POWERS)
 
     def _problem(self, metric, train, valid, link=None):
-        check_numbers(metric, valid.y)
+        for part in metric.parts if isinstance(metric, Limited) else (metric,):
+            check_numbers(part, valid.y)
+        if isinstance(metric, Limited):  # errors of large targets are large
+            metric = replace(metric, jump=max(1.0, float(np.abs(valid.y).max()) ** 2) * metric.jump)
         if not (isinstance(self.surrogates, str) and self.surrogates == "auto"):
             check_residual(self.surrogates)
         unit = self._unit(train, link or self.link_)
@@ -259,7 +264,7 @@ validation_, settings_, n_metric_calls_
         """Return the same problem for the logarithms of the targets."""
         train = given(problem.train)
         valid = train if problem.valid is problem.train else given(problem.valid)
-        return self._problem(self.metric_, train, valid, "log")
+        return self._problem(self._goal(), train, valid, "log")
 
     def _unpack(self, problem, solution):
         if solution.settings.get("link") == "log":

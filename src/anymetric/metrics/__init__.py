@@ -22,6 +22,8 @@ from anymetric.metrics.labelled import (
     LabelMetric,
     SubsetAccuracy,
 )
+from anymetric.metrics.limit_values import LimitValue, limit_values
+from anymetric.metrics.limited import Limited, limited
 from anymetric.metrics.macro import (
     ClassAccuracy,
     ClassF,
@@ -104,6 +106,8 @@ __all__ = [
     "InstanceF",
     "LabelF",
     "LabelMetric",
+    "LimitValue",
+    "Limited",
     "MacroByGroup",
     "MarginMetric",
     "Matthews",
@@ -145,6 +149,8 @@ __all__ = [
     "at_most",
     "by_query",
     "gap",
+    "limit_values",
+    "limited",
     "meant",
     "metric",
     "metric_names",

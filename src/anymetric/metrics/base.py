@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -142,6 +142,16 @@ class Metric(ABC):
     def cost(self, value: Any) -> Any:
         """Turn values into costs: lower is better."""
         return self.ceiling - value if self.greater_is_better else value
+
+    def joint_costs(self, values: Callable[[Metric], NDArray[np.float64]]) -> NDArray[np.float64]:
+        """Return costs on rows and, along the last axis, on resamples of them.
+
+        Parameters
+        ----------
+        values : callable
+            From this metric, or a part of it, to its values ``(..., 1 + B)``.
+        """
+        return np.asarray(self.cost(values(self)))
 
     def value(self, cost: Any) -> Any:
         """Turn costs back into values."""

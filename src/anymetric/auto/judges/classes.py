@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -90,7 +91,8 @@ class ClassesJudge(Judge):
             self.ledger.count(1)
         metric = self.metric
         if isinstance(metric, ConfusionMetric):
-            return np.asarray(metric.cost(self._decided(metric, np.argmax(scores, axis=1))))
+            decided = np.argmax(scores, axis=1)
+            return metric.joint_costs(lambda part: self._decided(part, decided))
         given, true = scores > 0.0, self.true
         if isinstance(metric, LabelRowMetric):
             counts = (x.sum(axis=1).astype(np.float64) for x in (given & true, true, given))
@@ -137,11 +139,12 @@ class ClassesJudge(Judge):
         """Return whether some offset changes the cost."""
         return any(np.ptp(self.sweep(scores, c)[1]) > 0.0 for c in range(scores.shape[1]))
 
-    def _decided(self, metric: ConfusionMetric, decided: Ints) -> Floats64:
+    def _decided(self, metric: Any, decided: Ints) -> Floats64:
         """Return the values of decisions; whole matrices are built only where they are read."""
         C = len(self.classes)
         if not reads_margins(metric):
-            return metric.of_groups(self._sums((self.group * C + self.y) * C + decided, C, C))
+            cell = (self.group * C + self.y) * C + decided
+            return np.asarray(metric.of_groups(self._sums(cell, C, C)))
         pairs = self._sums(2 * (self.group * C + decided) + (self.y == decided), C, 2)
         return metric.of_group_margins(pairs[..., 1], self._true_sums, pairs.sum(axis=-1))
 

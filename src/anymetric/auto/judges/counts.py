@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -84,7 +85,7 @@ class CountsJudge(Judge):
         self._count()
         flagged = np.flatnonzero(scores[:, 0] > 0.0)
         sums = summed(self.weights, self.cell[flagged], self.size, flagged)
-        return np.asarray(self.metric.cost(self.metric.from_sums(sums, self.totals)))
+        return self._costs(sums)
 
     def sweep(
         self, scores: Floats64, output: int = 0, moving: Bools | None = None
@@ -93,7 +94,7 @@ class CountsJudge(Judge):
         if moving is None:
             self._count()
         shifts, sums = self.flagged(scores, moving)
-        return shifts, np.asarray(self.metric.cost(self.metric.from_sums(sums, self.totals)))
+        return shifts, self._costs(sums)
 
     def flagged(self, scores: Floats64, moving: Bools | None = None) -> tuple[Floats64, Floats64]:
         """Return shifts ``(t,)`` and the weights flagged in each cell, ``(t, 1 + B, cells)``."""
@@ -132,6 +133,14 @@ class CountsJudge(Judge):
         return replace(
             self, y=self.y[rows], cell=self.cell[rows], weights=weights, totals=totals, ledger=None
         )
+
+    def _costs(self, sums: Floats64) -> Floats64:
+        """Return costs ``(..., 1 + B)`` of the weights flagged in each cell."""
+
+        def values(metric: Any) -> Floats64:
+            return np.asarray(metric.from_sums(sums, self.totals))
+
+        return self.metric.joint_costs(values)
 
     def _count(self) -> None:
         if self.ledger is not None:

@@ -11,7 +11,7 @@ from scipy.stats import qmc
 from anymetric.auto.judges.base import Floats64, Ints, shifts_flagging
 from anymetric.auto.judges.formula import Formula, Partition
 from anymetric.ledger import Ledger
-from anymetric.metrics import MetricError
+from anymetric.metrics import Limited, MetricError
 from anymetric.problem import Problem, blocks
 
 # More cells than this would ask for too many answers; fewer rows in one say nothing of its share.
@@ -123,6 +123,7 @@ def partition_of(problem: Problem) -> Partition | None:
     """Return the cells whose counts a function may read; None if it reads more or they are many."""
     metric, valid = problem.metric, problem.valid
     able = metric.black_box and problem.decides and not metric.reads_features
+    able = able and not isinstance(metric, Limited)  # a limit is a leap that no formula follows
     if not able or problem.labels is None or np.ptp(valid.weights) > 0.0:
         return None
     asked = (*getattr(metric, "asks", metric.needs), *getattr(metric, "takes", ()))

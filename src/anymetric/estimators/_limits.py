@@ -1,0 +1,128 @@
+"""Limits: what `subject_to` adds to a fit: a metric under limits, and what came of each."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from sklearn.tree import DecisionTreeClassifier
+
+from anymetric.errors import MetricWarning
+from anymetric.estimators._units import InUnit
+from anymetric.metrics import Limited, as_constraints, limit_values, limited
+
+# Groups are read off the features only with so many rows: fewer can be told apart by chance.
+FEWEST = 100
+
+
+def goal_of(objective, subject_to, meant=None):
+    """Return the metric to train for: the objective, under limits if there are any.
+
+    Parameters
+    ----------
+    objective : Metric
+    subject_to : constraint, text, list of them or None
+    meant : callable, optional
+        What a metric means for the target that there is.
+
+    Examples
+    --------
+    >>> from anymetric.metrics import Precision
+    >>> goal_of(Precision(), None), goal_of(Precision(), "recall>=0.8").name
+    (Precision(), 'precision subject to recall >= 0.8')
+    """
+    limits = as_constraints(subject_to)
+    if meant is not None:
+        limits = tuple(replace(one, metric=meant(one.metric)) for one in limits)
+    return limited(objective, limits)
+
+
+def values_on(problem, scores):
+    """Return the objective's value and every limit's, of scores of the validation rows.
+
+    None of a metric without limits, or one that has no answer.
+
+    Examples
+    --------
+    >>> from anymetric.data import Data
+    >>> from anymetric.metrics import Precision
+    >>> from anymetric.problem import Problem
+    >>> rows = Data(np.zeros((2, 1)), np.array([1.0, -1.0]))
+    >>> problem = Problem(rows, "hinge", goal_of(Precision(), "recall>=0.8"), labels=(0, 1))
+    >>> value, (limit,) = values_on(problem, np.array([1.0, 1.0]))
+    >>> value, str(limit)
+    (0.5, 'recall >= 0.8: 1.0000, kept')
+    """
+    metric = problem.metric
+    inner = metric.inner if isinstance(metric, InUnit) else metric
+
+    def bound(part):
+        own = replace(metric, inner=part) if isinstance(metric, InUnit) else part
+        return replace(problem, metric=own).judge
+
+    return limit_values(inner, bound, np.asarray(scores).reshape(-1))
+
+
+def warn_if_broken(limits):
+    """Say so where the answer keeps a limit not even on the rows that chose it.
+
+    Examples
+    --------
+    >>> warn_if_broken(())
+    """
+    missed = [str(one) for one in limits if not one.kept]
+    if missed:
+        warnings.warn(
+            "No candidate kept all limits on the validation rows; the one of the least violation "
+            f"was taken ({'; '.join(missed)}). Relax the limit, or give features or rows that make "
+            "it possible.",
+            MetricWarning,
+            stacklevel=2,
+        )
+
+
+@dataclass(frozen=True)
+class GroupReader:
+    """Groups as the features tell them, where they do without fail.
+
+    Examples
+    --------
+    >>> X = np.column_stack([np.arange(200) % 2, np.arange(200.0)])
+    >>> groups = np.where(X[:, 0] == 1, "b", "a")
+    >>> reader = GroupReader.of(X, groups)
+    >>> reader.read(X[:3]).tolist()
+    ['a', 'b', 'a']
+    >>> GroupReader.of(X, np.random.default_rng(0).permutation(groups)) is None
+    True
+    """
+
+    tree: Any
+
+    @classmethod
+    def of(cls, X, groups):
+        """Return the reader of these groups; None if the features do not tell them."""
+        names = np.unique(groups)
+        if len(groups) < FEWEST or len(names) < 2:
+            return None
+        tree = DecisionTreeClassifier(max_leaf_nodes=2 * len(names), random_state=0)
+        tree.fit(X, groups)
+        return cls(tree) if np.array_equal(tree.predict(X), groups) else None
+
+    def read(self, X):
+        """Return the groups of rows."""
+        return self.tree.predict(X)
+
+
+def reads_groups(metric):
+    """Return whether a limit speaks of groups.
+
+    Examples
+    --------
+    >>> from anymetric.metrics import Accuracy, at_most, gap
+    >>> reads_groups(goal_of(Accuracy(), at_most(gap("recall"), 0.1))), reads_groups(Accuracy())
+    (True, False)
+    """
+    limits = metric.limits if isinstance(metric, Limited) else ()
+    return any("groups" in one.metric.needs for one in limits)
