@@ -49,8 +49,8 @@ def draw(models, X, y, path):
 
 def main(path):
     """Train a line and a network for F1, print it on test rows, draw both."""
-    X, y = moons(2000, seed=0)
-    X_val, y_val = moons(1000, seed=1)
+    X, y = moons(1000, seed=0)
+    X_val, y_val = moons(600, seed=1)
     X_test, y_test = moons(10_000, seed=2)
     family = TorchModel(net, lr=0.02, epochs=40, patience=4)
     models = {

@@ -30,9 +30,9 @@ def scales(X):
 def test_words_are_ranked_by_as_well_as_by_a_regression_of_raw_words():
     """By the spread of each, words of two documents weighed as much as any: 0.02 behind."""
     ours, theirs = [], []
-    for seed in range(4):
+    for seed in range(3):
         X, y = written(seed)
-        clf = MetricClassifier("roc_auc", random_state=0).fit(X[:500], y[:500])
+        clf = MetricClassifier("roc_auc", model="linear", random_state=0).fit(X[:500], y[:500])
         plain = LogisticRegressionCV(
             Cs=[0.1, 1.0, 10.0], l1_ratios=(0,), scoring="roc_auc", use_legacy_attributes=False
         )

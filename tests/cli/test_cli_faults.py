@@ -115,6 +115,7 @@ def test_a_disk_that_fills_up_leaves_no_run(rows, told):
 
 def test_a_run_that_was_saved_is_not_said_to_be_lost(rows):
     words = ["fit", rows, "-t", "income", "-m", "f1", "--drop", "note", "--run", "run", "--json"]
+    words += ["--model", "linear"]
     with open("/dev/full", "w") as full:
         done = subprocess.run(
             [sys.executable, "-m", "anymetric", *words, "-q"],

@@ -143,12 +143,12 @@ def test_numbers_are_classes_where_the_metric_or_the_user_says_so(told, tmp_path
     for k, ask in enumerate(
         (["accuracy"], ["f1_macro"], ["own:hit_score", "--task", "classification"])
     ):
-        out = told("fit", numbered(), "-t", "target", "-m", *ask, "--run", f"r{k}", "--json")[1]
+        ask = [*ask, "--model", "linear", "--run", f"r{k}", "--json"]
+        out = told("fit", numbered(), "-t", "target", "-m", *ask)[1]
         assert json.loads(out)["target"]["labels"] == [0, 1, 2], ask
     halves = np.array([10.5, 2.0, 0.5])[load_wine().target]
-    code, out, err = told(
-        "fit", numbered(target=halves), "-t", "target", "-m", "error", "--run", "h"
-    )
+    ask = ["-t", "target", "-m", "error", "--model", "linear", "--run", "h"]
+    code, out, err = told("fit", numbered(target=halves), *ask)
     assert code == 0, err
     assert set(pd.read_csv("h/scores.csv")["prediction"]) <= {10.5, 2.0, 0.5}
     scores = pd.read_csv("h/scores.csv")

@@ -171,7 +171,7 @@ def test_whole_queries_are_held_out(told, tmp_path, monkeypatch):
     table = pd.DataFrame({"a": rng.normal(size=300), "query": np.repeat(np.arange(30), 10)})
     table["y"] = (table["a"] + rng.normal(size=300) > 0.5).astype(int)
     table.to_csv("rows.csv", index=False)
-    ask = ["-t", "y", "-m", "ndcg@5", "--side", "query"]
+    ask = ["-t", "y", "-m", "ndcg@5", "--side", "query", "--model", "linear"]
     code, _out, err = told("fit", "rows.csv", *ask, "--run", "run")
     assert code == 0, err
     out = pd.read_csv("run/scores.csv")["row"].to_numpy() - 1

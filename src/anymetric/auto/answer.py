@@ -66,8 +66,8 @@ def answer_of(search: Search, selection: Selection, transfer: bool) -> Answer | 
 def selected(search: Search, table: Predictions, selection: Selection, transfer: bool) -> Answer:
     """Select among all candidates; where lines alone cost no more, they are the answer."""
     found = from_pool(search, table, selection, transfer)
-    lines = table.of(LINEAR)
-    if not lines or not np.any(np.delete(found.shares, lines)):
+    lines, judge = table.of(LINEAR), search.judge
+    if not lines or not np.any(np.delete(found.shares, lines)) or judge.left < judge.price:
         return found
     plain = from_pool(search, table.take(lines), selection, transfer)
     if len(plain.found.resampled) == 0 or plain.found.gain(found.found)[0] < 0.0:

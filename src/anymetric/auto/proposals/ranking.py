@@ -15,8 +15,8 @@ RIDGES = (30.0, 300.0, 3000.0)
 # More rows than this are enough to train on without the validation queries.
 LARGE = 20_000
 # So many others are mixed with the best; so many then train on validation queries too, of lines
-# and of trees.
-MIXED, JOINED, JOINED_TREES = 2, 12, 4
+# and of trees; trees follow so many blends that served lines best.
+MIXED, JOINED, JOINED_TREES, FOLLOWED = 2, 12, 2, 2
 
 
 def ranking_proposals(
@@ -35,7 +35,7 @@ def ranking_proposals(
     size = len(rows.problem.train) + len(rows.problem.valid)
     joins = use_validation == "auto" and size <= LARGE and rows.joins
     always = use_validation is True and rows.joins
-    for proposal in plain_proposals(rows, family):
+    for proposal in followed(plain_proposals(rows, family), table, family):
         yield with_validation(proposal) if always else proposal
     if len(rows.problem.names) > 2 and not rows.few:
         best, *others = distinct(ranked(table, family))
@@ -47,6 +47,18 @@ def ranking_proposals(
     if joins:
         for proposal in ranked(table, family)[: JOINED if family == LINEAR else JOINED_TREES]:
             yield with_validation(proposal)
+
+
+def followed(
+    proposals: Iterator[Proposal], table: Predictions, family: str
+) -> Iterator[Proposal]:
+    """Yield those whose blend of surrogates served lines best; all, if there are none to follow."""
+    best = [] if family == LINEAR else distinct(ranked(table, LINEAR))
+    if not best:
+        yield from proposals
+        return
+    own = {one.note: one for one in proposals}
+    yield from [own[one.note] for one in best if one.note in own][:FOLLOWED]
 
 
 def plain_proposals(rows: QueryRows, family: str) -> Iterator[Proposal]:

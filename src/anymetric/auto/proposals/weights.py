@@ -24,8 +24,10 @@ FACTORS = (1 / 3, 3.0)
 USUAL = 10.0
 # A class with fewer rows is not cut in halves.
 HALVED = 50
-# Shares of validation rows in mixtures for trees, beside the natural one if that is not below.
-OF_TREES, LEAST_SHARE = (0.5, 0.85), 0.1
+# Where there are no lines to follow, trees are trained on mixtures with these shares of validation
+# rows, and the natural one; where there are, with the best share of theirs, and on so many of their
+# sources and amounts.
+OF_TREES, FOLLOWED = (0.5, 0.85), 2
 
 
 def linear_proposals(
@@ -106,13 +108,15 @@ def tree_proposals(
 ) -> Iterator[Proposal]:
     """Yield the shorter list for families whose every fit takes long.
 
-    Mixtures follow the best of the training rows.
+    Sources, amounts and shares are those that served lines best; mixtures follow the best of the
+    training rows.
     """
     # At a tuned threshold balanced classes and smaller trees gain nothing: three more proposals
     # 0.0008 +- 0.0021, F1 and G-mean of 42 KEEL sets.
     first = Weighting(sample.source)
     bases = [first] if sample.single else [first, *like_validation(sample)]
-    for one in (*bases, *by_source(sample, problem), *by_amount(sample, problem)):
+    special = [*by_source(sample, problem), *by_amount(sample, problem)]
+    for one in (*bases, *followed(table, special)):
         yield Proposal(one, family=family)
     if sample.single or not use_validation:
         return
@@ -121,9 +125,26 @@ def tree_proposals(
     leader = min(own, key=lambda k: table.assessments[k].mean, default=None)
     if leader is not None:
         likeness = table.candidates[leader].proposal.weighting.likeness
-        natural = {sample.natural} if sample.natural > LEAST_SHARE else set()
-        for share in sorted({*OF_TREES, *natural}):
+        for share in mixed_shares(sample, table):
             yield Proposal(Weighting("both", share, likeness), family=family)
+
+
+def followed(table: Predictions, weightings: Sequence[Weighting]) -> list[Weighting]:
+    """Return those that served lines best; all of them, if there are no lines to follow."""
+    lines = table.of(LINEAR)
+    if not lines:
+        return [*weightings]
+    costs = {table.candidates[k].proposal.weighting: table.assessments[k].mean for k in lines}
+    return sorted(weightings, key=lambda one: costs.get(one, np.inf))[:FOLLOWED]
+
+
+def mixed_shares(sample: Sample, table: Predictions) -> list[float]:
+    """Return the share of validation rows in the best mixture of lines; several without lines."""
+    mixed = [k for k in table.of(LINEAR) if table.candidates[k].proposal.weighting.rows == "both"]
+    if not mixed:
+        return sorted({sample.natural, *OF_TREES})
+    best = min(mixed, key=lambda k: table.assessments[k].mean)
+    return [table.candidates[best].proposal.weighting.share]
 
 
 def few_proposals(family: str = LINEAR) -> Iterator[Proposal]:
