@@ -133,7 +133,7 @@ def test_the_ratio_kept_is_the_best_on_validation_rows():
         found = fitted(ClassWeightSearch("f1", ratios=[ratio]))
         values[ratio] = f1_score(y[160:], found.predict(X[160:]), pos_label="yes")
     assert search.validation_score_ == pytest.approx(max(values.values()))
-    assert values[search.settings_["ratio"]] == pytest.approx(max(values.values()))
+    assert values[search.summary_.chosen["ratio"]] == pytest.approx(max(values.values()))
 
 
 def test_post_shift_chooses_c_and_threshold_together():
@@ -211,7 +211,7 @@ def test_both_logistic_trains_on_all_rows():
     plain = make_pipeline(StandardScaler(), LogisticRegression(tol=1e-10, max_iter=1000))
     scores = plain.fit(X, y).decision_function(X)
     np.testing.assert_allclose(
-        found.decision_function(X) - found.settings_["shift"], scores, rtol=1e-4, atol=1e-5
+        found.decision_function(X) - found.summary_.chosen["shift"], scores, rtol=1e-4, atol=1e-5
     )
 
 

@@ -181,7 +181,7 @@ def test_a_path_that_fails_part_way_leaves_the_best_that_was_judged():
     with pytest.raises(MetricError, match="call 13 of the run") as failure:
         ranker.fit(X[:160], y[:160] == "yes", X_val=X[160:], y_val=y[160:] == "yes")
     assert failure.value.best.validation_score_ == max(own.values)
-    assert failure.value.best.settings_["iteration"] == int(np.argmax(own.values))
+    assert failure.value.best.summary_.chosen["iteration"] == int(np.argmax(own.values))
 
 
 def test_bad_settings_are_explained():

@@ -79,7 +79,7 @@ def test_boosted_trees_see_what_no_line_separates(rng):
     line = LogisticBaseline("f1").fit(X[:800], y[:800], **kept)
     assert trees.score(X[1100:], y[1100:]) > 0.9 > line.score(X[1100:], y[1100:]) + 0.1
     assert not hasattr(trees, "coef_")
-    assert trees.settings_["trees"] < 1000
+    assert trees.summary_.chosen["trees"] < 1000
 
 
 def test_the_evolution_strategy_leaves_numpys_random_numbers_alone():

@@ -66,7 +66,7 @@ def test_a_function_of_numbers_has_resamples_of_its_own(numbers):
         MetricRegressor(m, model="linear", random_state=0).fit(X, y)
         for m in ("mean_absolute_error", mae)
     )
-    assert own.settings_["error"] == pytest.approx(named.settings_["error"], rel=0.5)
+    assert own.summary_.error == pytest.approx(named.summary_.error, rel=0.5)
 
 
 @pytest.mark.parametrize("classes", [2, 3])
@@ -157,7 +157,7 @@ def test_few_calls_about_many_classes_are_kept_for_resamples():
     X, y = make_classification(300, n_informative=4, n_classes=3, random_state=0)
     clf = MetricClassifier("roc_auc_ovr", max_metric_calls=200, model="linear", random_state=0)
     clf.fit(X[:200], y[:200], X_val=X[200:], y_val=y[200:])
-    assert clf.settings_["error"] > 0.0
+    assert clf.summary_.error > 0.0
 
 
 @pytest.mark.parametrize("classes", [2, 3])

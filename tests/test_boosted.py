@@ -242,10 +242,10 @@ def test_trees_are_told_which_columns_hold_categories():
 
 def test_the_pool_of_both_says_which_family_won_and_by_how_much():
     clf, new = fitted("auto")
-    families = clf.settings_["families"]
+    families = clf.summary_.families
     assert set(families) == {"boosted", "linear"}
     assert families["boosted"]["behind"] == 0.0 < families["linear"]["behind"]
-    assert np.isclose(sum(one["votes"] for one in families.values()), 1.0)
+    assert np.isclose(sum(one.share for one in families.values()), 1.0)
     told = str(clf.diagnose(new.X, new.y))
     assert "boosted won" in told
     assert "linear is" in told
@@ -256,7 +256,7 @@ def test_a_linear_answer_of_the_pool_has_coefficients():
     X = rng.normal(size=(400, 12))
     y = X @ rng.normal(size=12) + 0.5 * rng.normal(size=400) > 0.0
     clf = MetricClassifier("accuracy", model="auto", random_state=0).fit(X, y)
-    assert clf.settings_["families"]["linear"]["votes"] > 0.5
+    assert clf.summary_.families["linear"].share > 0.5
     if hasattr(clf, "coef_"):
         np.testing.assert_allclose(
             clf.decision_function(X), X @ clf.coef_.ravel() + clf.intercept_[0], atol=1e-9

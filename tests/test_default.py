@@ -28,7 +28,7 @@ def test_validation_rows_train_as_the_door_says(use, trained, rng):
     kept = {"X_val": data.X[400:], "y_val": data.y[400:]}
     model = line("f1", use_validation=use)
     model.fit(data.X[:400], data.y[:400], **kept)
-    names = [c["name"] for c in model.settings_["candidates"]]
+    names = [c.name for c in model.summary_.candidates]
     assert {"valid" in name.replace("like valid", "") for name in names} == trained
     assert ("validation rows" in model.weights_) <= (use is not False)
 
@@ -48,7 +48,7 @@ def test_where_much_ridge_is_needed_it_is_tried(rng):
     X = rng.normal(size=(400, 300))
     X[:, 0] += np.where(y, 1.0, -1.0)
     clf = line("f1").fit(X, y)
-    costs = {one["name"]: one["cost"] for one in clf.settings_["candidates"]}
+    costs = {one.name: one.cost for one in clf.summary_.candidates}
     assert costs["all, ridge 100"] < costs["all, ridge 0.1"]
 
 
@@ -59,7 +59,7 @@ def test_sources_are_searched_where_rows_are_cross_fitted(rng):
     y = np.where(bad, rng.permutation(data.y), data.y)
     source = np.where(bad, "vendor B", "vendor A")
     clf = line("balanced_error").fit(data.X, y, source=source)
-    shares = {c["name"]: c["votes"] for c in clf.settings_["candidates"]}
+    shares = {c.name: c.share for c in clf.summary_.candidates}
     assert any("source vendor A" in name for name in shares)
     assert sum(v for name, v in shares.items() if "vendor B" in name) < 0.2
 
@@ -161,7 +161,7 @@ def test_the_learned_loss_has_the_validation_rows_too(rng):
 def test_few_rows_whose_candidates_tie_are_not_called_flat():
     X, y = make_classification(40, 4, random_state=0)
     status = line("f1").fit(X, y).status_
-    assert status is Status.JUDGED
+    assert status is Status.SELECTED
 
 
 def test_what_the_door_is_told_of_validation_rows_holds_for_a_part_too(rng):
@@ -220,9 +220,7 @@ def test_labels_that_are_nearly_certain_get_less_ridge():
         plain = LogisticRegression().fit(X[:2000], y[:2000])
         found.append((clf.score(X[2000:], y[2000:]), f1_score(y[2000:], plain.predict(X[2000:]))))
         light += sum(
-            c["votes"]
-            for c in clf.settings_["candidates"]
-            if c["name"].endswith(("ridge 1", "ridge 0.1"))
+            c.share for c in clf.summary_.candidates if c.name.endswith(("ridge 1", "ridge 0.1"))
         )
     ours, theirs = np.mean(found, axis=0)
     assert light > 0.5

@@ -192,7 +192,7 @@ def test_tuning_finds_the_best_of_its_grid_and_counts_all_calls(data):
     ledger = gmean_ledger(data)
     tuned = Tuned(descent, steps=(0.05, 1.0), sigmas=(0.1, 0.5))
     solution = tuned.run(ledger, [np.zeros(5)], np.random.default_rng(0))
-    costs = [row["cost"] for row in solution.settings["grid"]]
+    costs = [row["cost"] for row in solution.summary.tried]
     assert len(costs) == 4
     assert solution.cost == min(costs)
     # Per sigma: the shared first estimate (1 + 20), then for each step one look at the start,
@@ -206,7 +206,7 @@ def test_tuning_one_point_is_the_plain_run(data):
     tuned = both.run(gmean_ledger(data), [np.zeros(5)], np.random.default_rng(0))
     (child,) = np.random.default_rng(0).spawn(1)
     plain = descent.run(gmean_ledger(data), [np.zeros(5)], child)
-    assert tuned.settings["grid"][0]["cost"] == plain.cost
+    assert tuned.summary.tried[0]["cost"] == plain.cost
 
 
 def test_tuning_in_parallel_gives_the_same(data):
@@ -241,7 +241,7 @@ def test_a_grid_cut_short_keeps_the_best_judged_and_counts_over_all_its_runs(dat
         )
     best = caught.value.best
     assert best.cost <= seen[0]
-    assert [row.keys() for row in best.settings["grid"]] == [{"step", "sigma", "cost"}] * (
+    assert [row.keys() for row in best.summary.tried] == [{"step", "sigma", "cost"}] * (
         {5: 0, 25: 0, 43: 0, 100: 2}[at]
     )
     if isinstance(caught.value, MetricError):

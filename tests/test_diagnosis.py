@@ -12,6 +12,7 @@ from anymetric.diagnosis import Diagnosis, Verdict, decide, diagnose
 from anymetric.gradients import Estimate
 from anymetric.metrics import as_metric
 from anymetric.problem import Problem
+from anymetric.summary import Summary
 
 
 def estimate(r_squared=0.9, condition=2.0):
@@ -62,7 +63,7 @@ def test_a_function_of_decisions_is_judged_as_a_named_metric_is(metric):
     asked = as_metric(metric, greater_is_better=None if isinstance(metric, str) else True)
     data = Data(np.linspace(-1.0, 1.0, 40)[:, np.newaxis], np.repeat([-1.0, 1.0], 20))
     problem = Problem(data, per_class("logistic"), asked, labels=(0, 1))
-    run = {"gain": 0.0, "gain_error": 0.0001}
+    run = Summary(gain=0.0, gain_error=0.0001)
     found = diagnose(problem, np.array([1.0, 0.3]), run, np.random.default_rng(0), pairs=16)
     assert found.verdict is Verdict.POST_SHIFT
 
@@ -72,7 +73,7 @@ def test_a_metric_of_the_order_alone_has_no_threshold():
     X = rng.normal(size=(400, 2))
     data = Data(X, np.where(X[:, 0] + rng.normal(size=400) > 0.0, 1.0, -1.0))
     problem = Problem(data, per_class("logistic"), as_metric("roc_auc"), labels=(0, 1))
-    run = {"gain": 0.0, "gain_error": 0.0001}
+    run = Summary(gain=0.0, gain_error=0.0001)
     found = diagnose(problem, np.array([0.2, 0.5, 0.3]), run, rng)
     assert found.verdict is Verdict.PLAIN
 
@@ -150,7 +151,7 @@ def test_a_handful_of_replicates_tells_no_gain():
 
     clf = MetricClassifier(f1, greater_is_better=True, max_metric_calls=50, random_state=0)
     clf.fit(X, y)
-    assert "gain" not in clf.settings_
+    assert np.isnan(clf.summary_.gain)
     assert clf.diagnose(X, y).verdict is Verdict.COMPARE
 
 

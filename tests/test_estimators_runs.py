@@ -418,7 +418,7 @@ def test_a_grid_runs_the_same_in_other_processes(capsys):
     spread.set_callbacks(ProgressBar()).fit(X, Y)
     np.testing.assert_array_equal(spread.coef_, alone.coef_)
     assert spread.n_metric_calls_ == alone.n_metric_calls_
-    assert len(spread.settings_["grid"]) == 4
+    assert len(spread.summary_.tried) == 4
     told = capsys.readouterr()
     assert "MetricClassifier - fit" in told.out
     assert "turn 24 of at most 24" in told.err
@@ -463,7 +463,7 @@ def test_skops_brings_a_fitted_estimator_back(kind, metric, y, model):
 def test_the_papers_method_is_one_word_away():
     paper = MetricClassifier("f1", method="paper", max_metric_calls=100, random_state=0).fit(X, Y)
     assert paper.status_ is Status.BUDGET
-    assert len(paper.settings_["grid"]) == 15
+    assert len(paper.summary_.tried) == 15
 
 
 def test_the_learned_loss_serves_another_learner():
@@ -493,5 +493,5 @@ def test_a_column_that_only_the_judging_rows_have_is_enough():
     amount = rng.exponential(size=200)
     clf = MetricClassifier(Profit(tp="amount", fp=-1.0), random_state=0)
     clf.fit(X[:400], y[:400], X_val=X[400:], y_val=y[400:], side_val={"amount": amount})
-    assert clf.settings_["trust"] == 0.0
+    assert clf.summary_.training_weight == 0.0
     assert clf.score(X[400:], y[400:], side={"amount": amount}) > 0.0

@@ -22,7 +22,7 @@ LAYERS = (
     {"problem"},
     {"ledger", "recorded"},
     {"gradients", "multinomial", "projections", "solvers", "theory", "starts"},
-    {"method", "solution"},
+    {"method", "solution", "summary"},
     {"auto", "boosting", "descent", "diagnosis", "networks", "span", "starts_classes", "tuning"},
     {"estimators"},
     {"runs"},

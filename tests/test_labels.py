@@ -124,7 +124,7 @@ def test_labels_just_work(fitted, rows):
     assert_allclose(sum(fitted.weights_.values()), 1.0)
     assert_allclose(sum(fitted.row_shares_.values()), 1.0)
     assert fitted.sample_weight_.shape == (400,)
-    assert set(fitted.settings_["offsets"]) == set(range(5))
+    assert set(fitted.summary_.offsets) == set(range(5))
 
 
 def test_the_joint_metric_pays_against_one_model_a_label(fitted, rows):

@@ -153,8 +153,8 @@ def test_the_gain_is_measured_against_the_best_plain_model_of_any_family():
     stump = Reweighted(DecisionTreeRegressor(max_depth=1))
     auto = Auto(learners=(stump,))
     clf = MetricRegressor("mean_squared_error", method=auto, random_state=0).fit(X, y)
-    assert clf.settings_["families"]["linear"]["votes"] > 0.9
-    assert abs(clf.settings_["gain"]) < 0.05  # over the stumps it is about five
+    assert clf.summary_.families["linear"].share > 0.9
+    assert abs(clf.summary_.gain) < 0.05  # over the stumps it is about five
 
 
 def test_one_class_alone_gives_a_constant_of_its_sign():
@@ -206,7 +206,7 @@ def test_the_answer_scores_as_its_members_vote():
     train, valid = halves()
     clf = MetricClassifier("error", model=Reweighted(TREE), random_state=0)
     clf.fit(train.X, train.y, X_val=valid.X, y_val=valid.y)
-    voted = [one for one in clf.settings_["candidates"] if one["votes"] > 0.0]
+    voted = [one for one in clf.summary_.candidates if one.share > 0.0]
     assert 1 <= len(clf.model_.members) <= len(voted)
     total = sum(
         w * m.scores(valid.X) for w, m in zip(clf.model_.weights, clf.model_.members, strict=True)
@@ -264,7 +264,7 @@ def test_a_metric_of_the_users_is_called_no_more_often_than_allowed(calls):
 
 def test_every_candidate_is_a_turn_of_the_history():
     clf, _ = fitted(Reweighted(TREE))
-    assert len(clf.history_) == len(clf.settings_["candidates"]) + 1
+    assert len(clf.history_) == len(clf.summary_.candidates) + 1
     assert all(np.all(np.isfinite(row["profile"])) for row in clf.history_)
 
 
@@ -290,7 +290,7 @@ def test_a_family_beats_a_line_where_a_line_cannot_see():
 def test_without_validation_rows_all_train_and_judge_by_turns():
     data = sample(400)
     clf = MetricClassifier("f1", model=Reweighted(TREE), random_state=0).fit(data.X, data.y)
-    assert "judge by turns" in clf.validation_ or "cross" in clf.validation_
+    assert "cross-validated" in clf.validation_
     assert clf.sample_weight_.shape == (400,)
     assert {"logistic[class=-1]", "logistic[class=+1]"} == set(clf.weights_)
 
@@ -298,7 +298,7 @@ def test_without_validation_rows_all_train_and_judge_by_turns():
 @pytest.mark.parametrize("use", [True, False])
 def test_judging_rows_train_if_they_may(use):
     clf, _ = fitted(Reweighted(TREE), use_validation=use)
-    names = [one["name"] for one in clf.settings_["candidates"]]
+    names = [one.name for one in clf.summary_.candidates]
     assert all(("valid" in name and "like valid" not in name) == use for name in names)
 
 

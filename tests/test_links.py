@@ -56,7 +56,7 @@ def test_effects_that_add_up_stay_a_line(metric):
     auto, plain = (fitted(metric, X, y, link=link) for link in ("auto", "identity"))
     assert auto.link_ == "identity"
     np.testing.assert_array_equal(auto.coef_, plain.coef_)
-    assert set(auto.settings_["links"]) == {"identity", "log"}
+    assert set(auto.summary_.link_costs) == {"identity", "log"}
     assert auto.n_metric_calls_ > plain.n_metric_calls_
 
 
@@ -65,7 +65,7 @@ def test_targets_below_zero_or_near_each_other_are_left_as_they_are():
     for other in (y - y.mean(), 1000.0 + y):
         model = fitted("r2", X, other)
         assert model.link_ == "identity"
-        assert "links" not in model.settings_
+        assert not model.summary_.link_costs
     with pytest.raises(ValueError, match="zero or more"):
         fitted("r2", X, y - y.mean(), link="log")
 

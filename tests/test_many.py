@@ -280,12 +280,12 @@ def test_many_classes_just_work(fitted, rows):
     assert set(fitted.class_weight_) == set(fitted.classes_.tolist())
     assert_allclose(sum(fitted.row_shares_.values()), 1.0)
     assert fitted.sample_weight_.shape == (600,)
-    assert len(fitted.history_) == len(fitted.settings_["candidates"]) + 1
+    assert len(fitted.history_) == len(fitted.summary_.candidates) + 1
 
 
 def test_the_average_is_not_behind_the_plain_model_at_its_offsets(fitted):
-    plain = fitted.settings_["candidates"][0]
-    assert fitted.cost_ <= plain["cost"] + fitted.settings_["error"]
+    plain = fitted.summary_.candidates[0]
+    assert fitted.cost_ <= plain.cost + fitted.summary_.error
 
 
 def test_the_metric_pays_against_logistic_regression():
@@ -311,7 +311,7 @@ def test_a_diagnosis_names_a_slope_for_every_class(fitted, rows):
     found = fitted.diagnose(X[600:], y[600:])
     assert set(found.slopes) == set(fitted.surrogates_)
     assert_allclose(found.cost, 1.0 - fitted.score(X[600:], y[600:]))
-    assert fitted.settings_["gain_error"] >= 0.0
+    assert fitted.summary_.gain_error >= 0.0
 
 
 @pytest.mark.parametrize("form", [sparse.csr_array, sparse.csr_matrix])
@@ -350,7 +350,7 @@ def test_validation_rows_groups_and_sources_are_used(rows):
     ]
     assert_allclose(clf.score(X[600:], y[600:], groups=groups[600:]), min(each))
     assert any("source=q" in name for name in clf.weights_)
-    assert any("source" in c["name"] for c in clf.settings_["candidates"])
+    assert any("source" in c.name for c in clf.summary_.candidates)
 
 
 @pytest.mark.parametrize("use", [True, False])
@@ -359,7 +359,7 @@ def test_rows_that_judge_train_only_if_they_may(rows, use):
     clf = MetricClassifier(
         "macro_f1", method=Auto(use_validation=use), model="linear", random_state=0
     ).fit(X[:200], y[:200], X_val=X[200:320], y_val=y[200:320])
-    named = [c["name"] for c in clf.settings_["candidates"]]
+    named = [c.name for c in clf.summary_.candidates]
     trains = [name.startswith("valid") or "+ valid" in name for name in named]
     assert trains == [use] * len(named)
     assert ("validation rows" in clf.weights_) == use
@@ -459,9 +459,9 @@ def test_families_compete_in_one_pool(rows):
     problem = clf._problem(clf.metric_, *[Data(X[:150], clf._encode_valid(y[:150]))] * 2)
     both = Auto(learners=(tree,))
     run = both.run(Ledger(problem), [], np.random.default_rng(0))
-    families = run.settings["families"]
+    families = run.summary.families
     assert set(families) == {"DecisionTreeClassifier", "linear"}
-    assert_allclose(sum(family["votes"] for family in families.values()), 1.0)
+    assert_allclose(sum(family.share for family in families.values()), 1.0)
     assert min(family["behind"] for family in families.values()) == 0.0
     assert run.scorer.scores(X).shape == (900, 4)
 
@@ -531,7 +531,7 @@ def test_without_an_intercept_there_are_no_offsets(rows):
         X[:200], y[:200]
     )
     assert not np.any(clf.intercept_)
-    assert not any(clf.settings_["offsets"].values())
+    assert not any(clf.summary_.offsets.values())
 
 
 def test_offsets_that_fit_noise_alone_are_not_taken():

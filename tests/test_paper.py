@@ -380,9 +380,9 @@ def test_a_screened_grid_takes_its_winner_to_full_length():
     ledger = Ledger(problem)
     solution = method.run(ledger, [np.zeros(3)], rng)
     assert solution.calls == ledger.calls
-    assert solution.settings["step"] in (0.1, 1.0)
-    assert len(solution.settings["grid"]) == 4
-    assert solution.cost <= min(point["cost"] for point in solution.settings["grid"])
+    assert solution.summary.chosen["step"] in (0.1, 1.0)
+    assert len(solution.summary.tried) == 4
+    assert solution.cost <= min(point["cost"] for point in solution.summary.tried)
 
 
 @pytest.mark.parametrize("kind", ["smooth", "max"])

@@ -365,7 +365,7 @@ def test_the_default_learns_the_order_within_queries(metric):
     X_new, y_new, query_new = ranking(1)
     ranker = MetricRanker(metric, model="linear", random_state=0).fit(X, y, query=query)
     assert ranker.score(X_new, y_new, query=query_new) > 0.85
-    assert "40 queries judge by turns" in ranker.validation_
+    assert "40 queries are cross-validated" in ranker.validation_
     assert sum(ranker.weights_.values()) == pytest.approx(1.0)
     assert set(ranker.weights_) == set(ranker.surrogates_)
 
@@ -461,7 +461,7 @@ def test_judging_queries_train_as_far_as_they_may(use, share):
         "map", surrogates=[Pairwise()], use_validation=use, model="linear", random_state=0
     )
     ranker.fit(X, y, query=query, X_val=X_val, y_val=y_val, query_val=query_val)
-    names = [one["name"] for one in ranker.settings_["candidates"]]
+    names = [one.name for one in ranker.summary_.candidates]
     assert np.mean(["validation queries too" in name for name in names]) == share
     assert ranker.score(*ranking(2)[:2], query=ranking(2)[2]) > 0.8
 
@@ -569,6 +569,6 @@ def test_a_function_of_the_users_gets_y_as_it_is(queries):
 def test_rankings_have_the_grid_of_the_appendix():
     X = np.random.default_rng(0).normal(size=(60, 2))
     ranker = MetricRanker("prbep", method="paper", max_metric_calls=3).fit(X, X[:, 0] > 0)
-    assert {(p["step"], p["sigma"]) for p in ranker.settings_["grid"]} == {
+    assert {(p["step"], p["sigma"]) for p in ranker.summary_.tried} == {
         (step, 1.5) for step in (0.001, 0.005, 0.01)
     }

@@ -39,8 +39,8 @@ def test_trees_rank_what_no_line_can():
     line, trees, both = (fitted(model) for model in ("linear", SMALL, "auto"))
     assert on_others(trees) > on_others(line) + 0.1
     assert on_others(both) > on_others(line) + 0.1
-    found = both.settings_["families"]
-    assert found["boosted"]["votes"] > 0.9
+    found = both.summary_.families
+    assert found["boosted"].share > 0.9
     assert found["linear"]["behind"] > 0.1
     assert not hasattr(trees, "coef_")
 
@@ -51,8 +51,8 @@ def test_a_line_is_enough_where_rows_lie_along_one():
     y = (X @ [1.0, 1.0, 1.0] + rng.normal(size=400) > 0.0).astype(float)
     query = np.repeat(np.arange(40), 10)
     ranker = MetricRanker("map", model="auto", surrogates=TWO, random_state=0)
-    families = ranker.fit(X, y, query=query).settings_["families"]
-    assert families["linear"]["votes"] > families["boosted"]["votes"]
+    families = ranker.fit(X, y, query=query).summary_.families
+    assert families["linear"].share > families["boosted"].share
 
 
 def test_judging_queries_train_trees_as_far_as_they_may():
@@ -60,7 +60,7 @@ def test_judging_queries_train_trees_as_far_as_they_may():
     given = dict(zip(("X_val", "y_val", "query_val"), bent(2, queries=15), strict=True))
     for use, some, every in ((False, False, False), ("auto", True, False), (True, True, True)):
         ranker = MetricRanker("map", model=SMALL, surrogates=TWO, use_validation=use)
-        names = [c["name"] for c in ranker.fit(X, y, query=query, **given).settings_["candidates"]]
+        names = [c.name for c in ranker.fit(X, y, query=query, **given).summary_.candidates]
         joined = ["validation queries too" in name for name in names]
         assert (any(joined), all(joined)) == (some, every)
 

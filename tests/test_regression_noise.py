@@ -225,7 +225,7 @@ def test_targets_of_both_signs_have_no_shares():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(200, 3))
     model = MetricRegressor("mean_absolute_error", model="linear", random_state=0).fit(X, X[:, 0])
-    assert not any("relative" in one["name"] for one in model.settings_["candidates"])
+    assert not any("relative" in one.name for one in model.summary_.candidates)
 
 
 def test_surrogates_that_the_default_does_not_read_are_spoken_of():

@@ -186,7 +186,7 @@ def selection(_: Problem) -> Any:
     costs = [turn["cost"] for turn in clf.history_]
     axes.plot(costs[:-1], "o", color=GREY, markersize=4, label="candidate at its best threshold")
     axes.axhline(costs[-1], color=ORANGE, label="their average by selection frequency")
-    noise = clf.settings_["error"]
+    noise = clf.summary_.error
     axes.axhspan(costs[-1] - noise, costs[-1] + noise, color=ORANGE, alpha=0.12, linewidth=0)
     axes.text(0, costs[-1] - 0.85 * noise, "± the metric’s own noise on 400 rows", color=ORANGE)
     axes.set(xlabel="candidate, in order of training", ylabel="cost: 1 − macro F1")

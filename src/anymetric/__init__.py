@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from anymetric.projections import LBFGS, Adagrad, Exact, GaussNewton
     from anymetric.runs import Run
     from anymetric.solution import Solution, Status
+    from anymetric.summary import Summary
     from anymetric.surrogates import (
         AveragePrecisionAtK,
         PrecisionAtRecall,
@@ -91,6 +92,7 @@ __all__ = [
     "Solution",
     "Status",
     "Subspace",
+    "Summary",
     "ThresholdDisplay",
     "ToldMetric",
     "TorchModel",
@@ -140,6 +142,7 @@ _HOMES = {
     "projections": ("LBFGS", "Adagrad", "Exact", "GaussNewton"),
     "runs": ("Run",),
     "solution": ("Solution", "Status"),
+    "summary": ("Summary",),
     "surrogates": (
         "AveragePrecisionAtK",
         "PrecisionAtRecall",

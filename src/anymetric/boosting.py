@@ -21,6 +21,7 @@ from anymetric.models.trees import Rounds
 from anymetric.problem import Problem
 from anymetric.projections import Projection
 from anymetric.solution import Solution, Status, Turn, keeping
+from anymetric.summary import Summary
 
 Floats64 = NDArray[np.float64]
 Watcher = Callable[[Turn], bool | None]
@@ -226,10 +227,10 @@ class Walk:
         if self.trees[best] > 0:
             members = (*members, self.boosting.cut(self.trees[best]))
         scorer = Ensemble(members, (1.0,) * len(members), self.offset)
-        settings = {"trees": self.trees[best]}
+        summary = Summary(chosen={"trees": self.trees[best]})
         calls = self.ledger.calls
         worth = self._worth(turns[best])
-        return Solution(turns[best], status, tuple(turns), calls, settings, worth, scorer=scorer)
+        return Solution(turns[best], status, tuple(turns), calls, summary, worth, scorer=scorer)
 
     def _worth(self, turn: Turn) -> dict[str, float]:
         """Return what each surrogate counted for; in the plain model, what its rows weigh."""

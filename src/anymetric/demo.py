@@ -82,7 +82,7 @@ def draw(model: Any, path: Path) -> None:
     )
     left.plot(costs[:-1], "o", color="tab:gray", label="candidate")
     left.plot(np.minimum.accumulate(costs[:-1]), color="tab:blue", label="best so far")
-    left.axhline(costs[-1], color="tab:orange", label="their average by votes")
+    left.axhline(costs[-1], color="tab:orange", label="their weighted average")
     left.set(xlabel="candidate", ylabel="cost on validation (1 - macro F1)", title="The run")
     left.legend()
     names = list(model.weights_)

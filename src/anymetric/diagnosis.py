@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +14,7 @@ from anymetric.ledger import Ledger
 from anymetric.metrics import Classes
 from anymetric.models import Linear
 from anymetric.problem import Problem
+from anymetric.summary import Summary
 
 # Below this share of explained variance the surrogates say little about the metric.
 EXPLAINS = 0.3
@@ -92,7 +92,7 @@ class Diagnosis:
         How the cost changes with each surrogate, with standard errors.
     verdict : Verdict
     families : dict
-        Where several families of models competed: each one's share of the votes, and how far the
+        Where several families of models competed: each one's share of the answer, and how far the
         best of it is behind the best of all, with its error.
 
     Examples
@@ -154,19 +154,19 @@ def told(families: Mapping[str, Mapping[str, float]]) -> list[str]:
 
     Examples
     --------
-    >>> linear = {"votes": 0.25, "behind": 0.012, "error": 0.004}
-    >>> told({"boosted": {"votes": 0.75, "behind": 0.0, "error": 0.0}, "linear": linear})
-    ['of 2 families boosted won (75 % of the votes); linear is 0.0120 ± 0.0040 behind (25 %)']
+    >>> linear = {"share": 0.25, "behind": 0.012, "error": 0.004}
+    >>> told({"boosted": {"share": 0.75, "behind": 0.0, "error": 0.0}, "linear": linear})
+    ['of 2 families boosted won (75 % of the weight); linear is 0.0120 ± 0.0040 behind (25 %)']
     """
     if len(families) < 2:
         return []
     first, *others = sorted(families, key=lambda name: families[name]["behind"])
     behind = [
         f"{name} is {families[name]['behind']:.4f} ± {families[name]['error']:.4f} behind "
-        f"({100 * families[name]['votes']:.0f} %)"
+        f"({100 * families[name]['share']:.0f} %)"
         for name in others
     ]
-    won = f"{first} won ({100 * families[first]['votes']:.0f} % of the votes)"
+    won = f"{first} won ({100 * families[first]['share']:.0f} % of the weight)"
     return [f"of {len(families)} families {'; '.join([won, *behind])}"]
 
 
@@ -200,7 +200,7 @@ def around_scores(
 def diagnose(
     problem: Problem,
     theta: NDArray[np.float64],
-    run: Mapping[str, Any],
+    run: Summary,
     rng: np.random.Generator,
     pairs: int = 64,
 ) -> Diagnosis:
@@ -211,8 +211,8 @@ def diagnose(
     problem : Problem
         The rows to probe on, with the surrogates.
     theta : array of shape (p,)
-    run : mapping
-        What the method noted: ``error``, ``gain``, ``gain_error``, ``optimism``; all optional.
+    run : Summary
+        What the method measured.
     rng : numpy Generator
     pairs : int
         Pairs of probes: twice as many metric calls.
@@ -220,9 +220,6 @@ def diagnose(
     ledger = Ledger(problem)
     here = ledger.look(theta)
     estimate = Subspace(m=pairs, nonnegative=False).estimate(ledger, here, rng)
-    noted = {
-        name: float(run.get(name, np.nan)) for name in ("error", "gain", "gain_error", "optimism")
-    }
     return Diagnosis(
         cost=here.cost,
         slack=estimate.slack,
@@ -232,16 +229,19 @@ def diagnose(
         slopes=dict(zip(problem.names, estimate.gradient.tolist(), strict=True)),
         errors=dict(zip(problem.names, estimate.errors.tolist(), strict=True)),
         verdict=decide(
-            noted["gain"],
-            noted["gain_error"],
+            run.gain,
+            run.gain_error,
             estimate,
             here.cost,
-            optimism=noted["optimism"],
+            optimism=run.optimism,
             thresholds=problem.metric.decides and problem.labels is not None,
             many=isinstance(problem.labels, Classes),
         ),
-        families=run.get("families", {}),
-        **noted,
+        families=run.family_table,
+        error=run.error,
+        gain=run.gain,
+        gain_error=run.gain_error,
+        optimism=run.optimism,
     )
 
 

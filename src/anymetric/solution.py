@@ -17,6 +17,7 @@ from anymetric.ledger import Probe
 from anymetric.metrics import MetricError
 from anymetric.models import Scorer
 from anymetric.projections import Projection
+from anymetric.summary import Summary
 
 
 class Status(Enum):
@@ -36,7 +37,9 @@ class Status(Enum):
     )
     BUDGET = "The metric was called as often as allowed. Raise `max_metric_calls` for a longer run."
     TIME = "The time allowed is over: the best of what was trained is kept. Raise `max_seconds`."
-    JUDGED = "All candidates were judged, and what could not be told apart was averaged."
+    SELECTED = (
+        "All candidates were evaluated; those that validation rows cannot tell apart are averaged."
+    )
     STOPPED = "The caller stopped the run. The best model so far is kept."
     FAILED = "The metric failed. The best model so far is kept; mend the metric and fit again."
 
@@ -130,8 +133,8 @@ class Solution:
     turns : tuple of Turn
     calls : int
         Metric calls of the whole run.
-    settings : dict
-        What the method chose or measured on the way.
+    summary : Summary
+        What the method chose and measured on the way.
     worth : dict or None
         What each surrogate or slice counted for, where the method says so itself.
     rows : array or None
@@ -160,7 +163,7 @@ class Solution:
     status: Status
     turns: tuple[Turn, ...] = field(repr=False)
     calls: int = 0
-    settings: dict[str, Any] = field(default_factory=dict)
+    summary: Summary = field(default_factory=Summary)
     worth: dict[str, float] | None = None
     rows: NDArray[np.float64] | None = field(default=None, repr=False)
     scorer: Scorer | None = field(default=None, repr=False)

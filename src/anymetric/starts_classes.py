@@ -135,4 +135,4 @@ def only(ledger: Ledger, theta: Floats64) -> Solution:
     """Return the run of a single evaluation."""
     here = ledger.look(theta)
     turn = Turn(0, 0, here, here.profile, calls=ledger.calls)
-    return Solution(turn, Status.JUDGED, (turn,), ledger.calls)
+    return Solution(turn, Status.SELECTED, (turn,), ledger.calls)

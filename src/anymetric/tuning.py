@@ -19,6 +19,7 @@ from anymetric.metrics import MetricError
 from anymetric.metrics.evaluations import carried
 from anymetric.problem import Problem
 from anymetric.solution import Interrupted, Solution, Status, Turn, keeping
+from anymetric.summary import Summary
 
 # Appendix, "Choice of Hyper-parameters".
 FMEASURE_STEPS = (0.05, 0.1, 0.5, 1.0, 5.0)
@@ -57,8 +58,8 @@ class Tuned:
     >>> ledger = Ledger(Problem(data, per_class("hinge"), as_metric("gmean")))
     >>> descent = Descent(turns=3, gradient=LinearInterpolation(m=20))
     >>> solution = Tuned(descent, steps=(0.1, 1.0), sigmas=(0.1,)).run(ledger, [np.zeros(3)], rng)
-    >>> sorted(solution.settings)
-    ['grid', 'sigma', 'step']
+    >>> sorted(solution.summary.chosen), len(solution.summary.tried)
+    (['sigma', 'step'], 2)
     """
 
     takes_starts: ClassVar[bool] = True
@@ -183,16 +184,17 @@ class Cell:
         """Run the descent with this step and sigma; every cell sees the same random draws."""
         gradient = with_sigma(descent, self.sigma)
         cell = replace(descent, step=self.step, gradient=gradient)
-        first, settings = known.get(self.sigma), {"step": self.step, "sigma": self.sigma}
+        first = known.get(self.sigma)
+        summary = Summary(chosen={"step": self.step, "sigma": self.sigma})
         try:
             run = cell.run(Ledger(problem, share), starts, deepcopy(rng), watch, first)
         except (MetricError, Interrupted) as cut:
             if cut.best is not None:
-                cut.best = replace(cut.best, settings=settings)
+                cut.best = replace(cut.best, summary=summary)
             if isinstance(cut, MetricError):
                 cut.args = (f"{cut} The run had step {self.step:g} and sigma {self.sigma:g}.",)
             raise
-        return replace(run, settings=settings)
+        return replace(run, summary=summary)
 
 
 def first_estimates(
@@ -235,9 +237,10 @@ def cancel(finished: Generator[Solution, None, None]) -> None:
 def best_of(runs: Sequence[Solution], calls: int) -> Solution:
     """Return the run of the lowest cost, with the whole grid beside it."""
     best = min(runs, key=lambda run: run.cost)
-    grid = [{**run.settings, "cost": run.cost} for run in runs if run.settings]
-    chosen: Solution = replace(best, calls=calls, settings={**best.settings, "grid": grid})
-    return chosen
+    chosen = [(run.summary.chosen, run.cost) for run in runs if run.summary.chosen]
+    tried = tuple({**settings, "cost": cost} for settings, cost in chosen)
+    found: Solution = replace(best, calls=calls, summary=replace(best.summary, tried=tried))
+    return found
 
 
 def most_turns(method: Any, starts: int) -> int | None:

@@ -123,7 +123,7 @@ def test_no_candidate_is_judged_twice(kind, rng):
     name = {"groups": "macro_f1", "numbers": "median_absolute_error"}.get(kind, "f1")
     one = MetricRegressor if kind == "numbers" else MetricClassifier
     clf = one(name, method=Auto(resamples=10), model="auto", random_state=0).fit(X, y, **given)
-    names = [c["name"] for c in clf.settings_["candidates"]]
+    names = [c.name for c in clf.summary_.candidates]
     assert len(set(names)) == len(names)
     assert any(name.startswith("boosted") for name in names)
 
@@ -134,7 +134,7 @@ def test_no_ranking_is_judged_twice(rng):
     trees = Boosted(trees=10, least_rows=5)
     auto = Auto(resamples=5, learners=(trees,))
     ranker = MetricRanker("map", surrogates=[Pairwise(), Softmax()], method=auto, random_state=0)
-    names = [c["name"] for c in ranker.fit(X, y, query=query).settings_["candidates"]]
+    names = [c.name for c in ranker.fit(X, y, query=query).summary_.candidates]
     assert len(set(names)) == len(names)
 
 

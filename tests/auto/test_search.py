@@ -49,9 +49,9 @@ def test_every_kind_of_metric_is_served(name, single, rng):
     problem = problem_of(rng, name, single=single)
     solution = Auto(resamples=10).run(Ledger(problem, 300), [], rng)
     assert solution.cost < float(problem.cost(np.zeros(5)))
-    candidates = solution.settings["candidates"]
-    assert sum(c["votes"] for c in candidates) == pytest.approx(1.0)
-    assert len({c["name"] for c in candidates}) == len(candidates)
+    candidates = solution.summary.candidates
+    assert sum(c.share for c in candidates) == pytest.approx(1.0)
+    assert len({c.name for c in candidates}) == len(candidates)
     assert sum(solution.worth.values()) == pytest.approx(1.0)
     scores = solution.scorer.scores(problem.valid.X)
     if not single:  # of one sample the cost is that of out-of-fold scores
@@ -74,7 +74,7 @@ def test_a_function_is_called_as_often_as_is_told_and_no_more_than_allowed(limit
     solution = Auto().run(Ledger(problem, limit), [], rng)
     assert len(calls) == solution.calls <= limit
     assert solution.cost < -0.65
-    assert solution.status in (Status.BUDGET, Status.JUDGED)
+    assert solution.status in (Status.BUDGET, Status.SELECTED)
 
 
 @pytest.mark.parametrize("limit", [1, 3, 10])
@@ -82,14 +82,14 @@ def test_the_last_evaluation_is_kept_for_the_average(limit, rng):
     ledger = Ledger(problem_of(rng), limit)
     solution = Auto(resamples=10).run(ledger, [], rng)
     assert ledger.calls <= limit
-    assert len(solution.settings["candidates"]) >= max(limit - 2, 1)
+    assert len(solution.summary.candidates) >= max(limit - 2, 1)
 
 
 def test_no_further_candidate_is_trained_when_time_is_up(rng):
     full = Auto(resamples=10).run(Ledger(problem_of(rng)), [], rng)
     short = Auto(resamples=10, max_seconds=0.0).run(Ledger(problem_of(rng)), [], rng)
     assert short.status is Status.TIME
-    assert len(short.settings["candidates"]) < len(full.settings["candidates"])
+    assert len(short.summary.candidates) < len(full.summary.candidates)
     assert short.cost < 0.6
 
 
@@ -102,7 +102,7 @@ def test_a_watcher_sees_every_candidate_and_may_stop(rng):
 
     solution = Auto(resamples=10).run(Ledger(problem_of(rng)), [], rng, watch)
     assert solution.status is Status.STOPPED
-    assert len(solution.settings["candidates"]) == len(seen) == 5
+    assert len(solution.summary.candidates) == len(seen) == 5
     assert [turn.cost for turn in solution.turns[:5]] == seen
 
 
@@ -137,7 +137,7 @@ def test_the_same_seed_gives_the_same_model():
 def test_rows_of_one_sample_are_cross_fitted(rng):
     problem = problem_of(rng, single=True)
     solution = Auto(resamples=20).run(Ledger(problem), [], rng)
-    assert not any("train" in c["name"] for c in solution.settings["candidates"])
+    assert not any("train" in c.name for c in solution.summary.candidates)
     noise = replace(problem, train=Data(problem.train.X, rng.permutation(problem.train.y)))
     noise = replace(noise, valid=noise.train)
     # Labels by chance: a model that judged itself would look better than flagging everybody.
@@ -168,7 +168,7 @@ def test_a_useless_source_is_worth_next_to_nothing(rng):
     valid = Data(valid.X, valid.y)
     problem = Problem(train, surrogates, as_metric("balanced_error"), valid, Linear(), (0, 1))
     solution = Auto(use_validation=False).run(Ledger(problem), [], rng)
-    assert any("source vendor A" in c["name"] for c in solution.settings["candidates"])
+    assert any("source vendor A" in c.name for c in solution.summary.candidates)
     worth = [sum(w for n, w in solution.worth.items() if v in n) for v in ("or A", "or B")]
     assert worth[1] < 0.5 * worth[0]
 
@@ -203,10 +203,10 @@ def test_a_judge_and_a_rule_of_ones_own_are_taken(rng):
 @pytest.mark.parametrize("rule", [BootstrapSelection(), GreedySelection(5), SingleBest()], ids=str)
 def test_every_selection_gives_an_answer_no_worse_than_the_plain_model(rule, rng):
     solution = Auto(resamples=20, selection=rule).run(Ledger(problem_of(rng)), [], rng)
-    candidates = solution.settings["candidates"]
-    plain = [c["cost"] for c in candidates if c["name"].startswith("train, ridge")]
-    assert solution.cost <= min(plain) + solution.settings["error"]
-    voted = [c for c in candidates if c["votes"] > 0.0]
+    candidates = solution.summary.candidates
+    plain = [c.cost for c in candidates if c.name.startswith("train, ridge")]
+    assert solution.cost <= min(plain) + solution.summary.error
+    voted = [c for c in candidates if c.share > 0.0]
     assert (len(voted) == 1) or rule != SingleBest()
 
 
@@ -324,7 +324,7 @@ def test_families_compete_in_one_pool(rng):
     tree = Reweighted(DecisionTreeClassifier(max_depth=4, min_samples_leaf=5, random_state=0))
     auto = Auto(learners=(tree,))
     clf = MetricClassifier("accuracy", method=auto, random_state=0).fit(data.X, y)
-    families = clf.settings_["families"]
+    families = clf.summary_.families
     assert set(families) == {"linear", "DecisionTreeClassifier"}
-    assert families["DecisionTreeClassifier"]["votes"] > 0.9
-    assert sum(one["votes"] for one in families.values()) == pytest.approx(1.0)
+    assert families["DecisionTreeClassifier"].share > 0.9
+    assert sum(one.share for one in families.values()) == pytest.approx(1.0)

@@ -87,11 +87,11 @@ def test_no_fold_places_its_own_threshold(rng):
 
 def test_an_answer_of_lines_alone_still_tells_of_all_families():
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(900, 3))
-    y = X[:, 0] + X[:, 1] + rng.normal(size=900) > 1.0
+    X = rng.normal(size=(900, 8))
+    y = X.sum(axis=1) + 0.5 * rng.normal(size=900) > 1.0
     clf = MetricClassifier("f1", random_state=0)
     clf.fit(X[:600], y[:600], X_val=X[600:], y_val=y[600:])
-    shares = [one["votes"] for one in clf.settings_["candidates"]]
+    shares = [one.share for one in clf.summary_.candidates]
     assert sum(shares) == pytest.approx(1.0)
-    assert clf.settings_["trust"] > 0.0
-    assert set(clf.settings_["families"]) == {"linear", "boosted"}
+    assert clf.summary_.training_weight > 0.0
+    assert set(clf.summary_.families) == {"linear", "boosted"}

@@ -94,7 +94,7 @@ def test_the_descent_shows_the_costs_and_their_running_minimum(models, name):
     model = models[name]
     shown = DescentDisplay.from_estimator(model)
     costs = np.array([turn["cost"] for turn in model.history_])
-    tried = len(model.settings_.get("candidates", costs))
+    tried = len(model.summary_.candidates or costs)
     drawn = np.concatenate([line.get_ydata() for line in shown.lines_])
     np.testing.assert_array_equal(drawn, costs[:tried])
     np.testing.assert_array_equal(shown.best_.get_ydata(), np.minimum.accumulate(costs[:tried]))

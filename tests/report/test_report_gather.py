@@ -194,7 +194,7 @@ def test_the_chosen_turn_is_the_models_own():
 
 def test_votes_sum_to_one():
     turns = made("auto").course["turns"]
-    assert sum(turn["votes"] or 0.0 for turn in turns) == pytest.approx(1.0)
+    assert sum(turn["share"] or 0.0 for turn in turns) == pytest.approx(1.0)
 
 
 def test_slices_are_called_as_the_user_calls_them():

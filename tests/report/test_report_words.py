@@ -25,6 +25,7 @@ from anymetric.report.table import methods_of, spread
 from anymetric.report.words import families, headline, optimism, trust
 from anymetric.report.worth import Slice, labels
 from anymetric.solution import Status
+from anymetric.summary import CandidateSummary, Summary
 
 from .report_runs import classifier, made, rows
 
@@ -43,9 +44,9 @@ def test_the_page_says_which_family_of_models_won():
     X, y, _, _ = rows()
     ours = MetricClassifier("f1", model="auto", max_metric_calls=60, random_state=0)
     run = gather(ours.fit(X[:300], y[:300]), X[300:], y[300:])
-    shares = ours.settings_["families"]
-    first = min(shares, key=lambda name: shares[name]["behind"])
-    said = f"Of 2 families, {first} won with {100 * shares[first]['votes']:.0f} % of the votes; "
+    shares = ours.summary_.families
+    first = min(shares, key=lambda name: shares[name].behind)
+    said = f"Of 2 families, {first} won with {100 * shares[first].share:.0f} % of the weight; "
     assert families(run).startswith(said)
     assert said in page(run)
     absent = {"absent": "Nobody looked.", "families": run.diagnosis["families"]}
@@ -183,14 +184,15 @@ def history(costs):
 
 
 @pytest.mark.parametrize(("averaged", "chosen"), [(False, 1), (True, 3)])
-def test_the_model_is_the_average_or_the_candidate_of_all_votes(averaged, chosen):
-    votes = [{"name": name, "votes": v} for name, v in (("a", 0.0), ("b", 1.0), ("c", 0.0))]
+def test_the_model_is_the_average_or_the_candidate_of_the_largest_share(averaged, chosen):
+    shares = (("a", 0.0), ("b", 1.0), ("c", 0.0))
+    candidates = tuple(CandidateSummary(name, 0.3, share) for name, share in shares)
     model = SimpleNamespace(
         history_=history([0.3, 0.2, 0.2, 0.2][: 4 if averaged else 3]),
-        settings_={"candidates": votes},
+        summary_=Summary(candidates),
         cost_=0.2,
         metric_=as_metric("error"),
-        status_=Status.JUDGED,
+        status_=Status.SELECTED,
         n_metric_calls_=3,
         validation_="",
         validation_score_=0.2,

@@ -75,7 +75,7 @@ class Search:
                         return Status.STOPPED
         except BudgetSpent:
             return Status.BUDGET
-        return Status.JUDGED
+        return Status.SELECTED
 
     def add(self, proposal: Proposal) -> Turn:
         """Write a line of the table."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +16,7 @@ from anymetric.auto.weights import LearnedWeights, worth_of
 from anymetric.metrics import Classes
 from anymetric.models import Ensemble
 from anymetric.solution import Solution, Status, Turn
+from anymetric.summary import CandidateSummary, FamilySummary, Summary
 
 Floats64 = NDArray[np.float64]
 # Fewer resamples than this tell no error of a gain.
@@ -85,7 +85,7 @@ def told(
         sample = search.families[LINEAR].sample  # where clusters of rows can be found
     judged = judged or search
     proposals = [one.proposal for one in answer.table.candidates]
-    settings = settings_of(judged, answer)
+    summary = summary_of(judged, answer)
     rows = judges = None
     if all(one.surrogates is None for one in proposals):
         weights = LearnedWeights.of(sample, proposals, answer.shares)
@@ -95,50 +95,49 @@ def told(
     seen = judged.problem.valid, answer.found.scores
     calls = search.ledger.calls
     return Solution(
-        best, status, turns, calls, settings, worth, rows, scorer, judges, resampled, seen
+        best, status, turns, calls, summary, worth, rows, scorer, judges, resampled, seen
     )
 
 
-def settings_of(search: Search, answer: Answer) -> dict[str, Any]:
+def summary_of(search: Search, answer: Answer) -> Summary:
     """Return the candidates with their shares, and what resamples say of the answer."""
-    table, found = search.table, answer.found
+    table, found, labels = search.table, answer.found, search.problem.labels
     share = {id(c): s for c, s in zip(answer.table.candidates, answer.shares, strict=True)}
-    names = [one.proposal.name for one in table.candidates]
-    settings: dict[str, Any] = {
-        "candidates": [
-            {"name": name, "cost": one.cost, "votes": float(share.get(id(c), 0.0))}
-            for name, one, c in zip(names, table.assessments, table.candidates, strict=True)
-        ],
-        "trust": answer.trust,
-        **gains(answer),
-        **families_of(answer.table, answer.shares),
-        **search.judge.summary(),
-    }
-    labels = search.problem.labels
-    if isinstance(labels, Classes):
-        settings["offsets"] = dict(zip(labels.names, found.offsets.tolist(), strict=True))
-    if found.groups is not None:
-        settings["shifts"] = dict(found.groups)
-    return settings
+    candidates = tuple(
+        CandidateSummary(c.proposal.name, one.cost, float(share.get(id(c), 0.0)))
+        for one, c in zip(table.assessments, table.candidates, strict=True)
+    )
+    offsets = found.offsets.tolist() if isinstance(labels, Classes) else []
+    names = labels.names if isinstance(labels, Classes) else ()
+    summary = Summary(
+        candidates,
+        families_of(answer.table, answer.shares),
+        training_weight=answer.trust,
+        metric_error=search.judge.metric_error,
+        offsets=dict(zip(names, offsets, strict=True)),
+        group_offsets=found.groups or {},
+    )
+    return with_gain(summary, answer)
 
 
-def gains(answer: Answer) -> dict[str, float]:
-    """Return the error of the answer's cost, its gain over the best plain candidate, the optimism.
+def with_gain(summary: Summary, answer: Answer) -> Summary:
+    """Add the error of the answer's cost, its gain over the best plain candidate, the optimism.
 
     Nothing where resamples are too few to tell an error.
     """
     found, table = answer.found, answer.table
     if len(found.resampled) < FEWEST_RESAMPLES:
-        return {}
+        return summary
     plain = [k for k, one in enumerate(table.candidates) if one.proposal.plain] or [0]
     best = min((table.assessments[k] for k in plain), key=lambda one: one.mean)
     gain = best.resampled - found.resampled
-    return {
-        "error": float(found.resampled.std()),
-        "gain": float(gain.mean()),
-        "gain_error": float(gain.std(ddof=1)),
-        "optimism": optimism(table.assessments),
-    }
+    return replace(
+        summary,
+        error=float(found.resampled.std()),
+        gain=float(gain.mean()),
+        gain_error=float(gain.std(ddof=1)),
+        optimism=optimism(table.assessments),
+    )
 
 
 def optimism(found: Sequence[Assessment]) -> float:
@@ -156,7 +155,7 @@ def optimism(found: Sequence[Assessment]) -> float:
     return float(np.mean(costs[np.argmin(resampled, axis=1)] - resampled.min(axis=1)))
 
 
-def families_of(table: Predictions, shares: Floats64) -> dict[str, Any]:
+def families_of(table: Predictions, shares: Floats64) -> dict[str, FamilySummary]:
     """Return each family's share, and how far its best is behind the best of all.
 
     Nothing where there is but one family.
@@ -170,9 +169,6 @@ def families_of(table: Predictions, shares: Floats64) -> dict[str, Any]:
     for name in dict.fromkeys(names):
         own = table.of(name)
         behind = table.assessments[min(own, key=costs.item)].resampled - first
-        found[name] = {
-            "votes": float(shares[own].sum()),
-            "behind": float(behind.mean()),
-            "error": float(behind.std()),
-        }
-    return {"families": found}
+        share = float(shares[own].sum())
+        found[name] = FamilySummary(share, float(behind.mean()), float(behind.std()))
+    return found

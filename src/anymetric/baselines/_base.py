@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from anymetric.estimators import MetricClassifier
 from anymetric.ledger import BudgetSpent
 from anymetric.problem import Problem
 from anymetric.solution import Solution, Status, keeping
+from anymetric.summary import plain
 
 # What scikit-learn checks such parameters for.
 POSITIVE = Interval(numbers.Real, 0.0, None, closed="neither")
@@ -47,7 +49,7 @@ class Baseline:
 
     def _unpack(self, problem: Problem, solution: Solution) -> None:
         weights, offset = problem.model.raw(solution.theta)  # type: ignore[attr-defined]
-        self._set_coefficients(weights, float(offset) + solution.settings.get("shift", 0.0))
+        self._set_coefficients(weights, float(offset) + solution.summary.chosen.get("shift", 0.0))
         self._report(problem, solution)
 
     def _report(self, problem: Problem, solution: Solution) -> None:
@@ -55,7 +57,8 @@ class Baseline:
         self.validation_score_ = float(problem.metric.value(solution.cost))
         self.status_ = solution.status
         self.history_ = solution.history
-        self.settings_ = solution.settings
+        summary = solution.summary
+        self.summary_ = replace(summary, chosen=plain(summary.chosen))
         self.n_metric_calls_ = solution.calls
 
 

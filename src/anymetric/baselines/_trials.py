@@ -12,6 +12,7 @@ from anymetric.ledger import BudgetSpent, Ledger, Probe
 from anymetric.metrics import MetricError, Sweep
 from anymetric.problem import Problem, blocks
 from anymetric.solution import Solution, Status, Turn
+from anymetric.summary import Summary, plain
 
 Floats = NDArray[np.float64]
 
@@ -34,8 +35,8 @@ class Trials:
     >>> trials.judge(np.array([-1.0, 0.0]), C=1.0)
     >>> trials.shifted(np.array([1.0, 5.0]), C=10.0)
     >>> solution = trials.solution()
-    >>> solution.cost, solution.settings["C"], solution.settings["shift"], solution.calls
-    (0.0, 10.0, -5.0, 2)
+    >>> solution.cost, solution.summary.chosen, solution.calls
+    (0.0, {'shift': -5.0, 'C': 10.0}, 2)
     """
 
     def __init__(self, problem: Problem, max_calls: int | None = None) -> None:
@@ -131,20 +132,9 @@ class Trials:
                 f"max_metric_calls must allow one look at a model; got {self.ledger.max_calls}."
             )
         best = min(self.turns, key=lambda turn: turn.cost)
-        tried = [
+        tried = tuple(
             {**plain(settings), "cost": turn.cost}
             for settings, turn in zip(self.settings, self.turns, strict=True)
-        ]
-        settings = {**self.settings[best.number], "grid": tried}
-        return Solution(best, status, tuple(self.turns), self.ledger.calls, settings)
-
-
-def plain(settings: dict[str, Any]) -> dict[str, Any]:
-    """Return the settings that are numbers or words.
-
-    Examples
-    --------
-    >>> plain({"C": 1.0, "mixture": [1, 2]})
-    {'C': 1.0}
-    """
-    return {name: value for name, value in settings.items() if isinstance(value, int | float | str)}
+        )
+        summary = Summary(chosen=self.settings[best.number], tried=tried)
+        return Solution(best, status, tuple(self.turns), self.ledger.calls, summary)

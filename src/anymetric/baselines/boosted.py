@@ -111,9 +111,10 @@ class LightGBMPostShift(BaselineClassifier):
 
     def _unpack(self, problem: Problem, solution: Solution) -> None:
         self._report(problem, solution)
-        if "booster" in self.settings_:  # not there if the metric failed at once
-            self.booster_ = self.settings_.pop("booster")
-            self.shift_ = self.settings_["shift"]
+        chosen = solution.summary.chosen
+        if "booster" in chosen:  # not there if the metric failed at once
+            self.booster_ = chosen["booster"]
+            self.shift_ = chosen["shift"]
 
     def _checked(self, X: Any) -> Any:
         check_is_fitted(self, "booster_")

@@ -145,8 +145,8 @@ max_metric_calls, random_state
 
     def _unpack(self, problem: Problem, solution: Solution) -> None:
         super()._unpack(problem, solution)
-        self.basis_ = self.settings_.pop("basis", Basis())
-        self.mixture_ = self.settings_.pop("mixture", Mixture.start(1))
+        self.basis_ = solution.summary.chosen.get("basis", Basis())
+        self.mixture_ = solution.summary.chosen.get("mixture", Mixture.start(1))
 
     def _told_scores(self, X: Any, groups: Any) -> Floats:
         p = expit(self._scores(X))  # type: ignore[no-untyped-call]

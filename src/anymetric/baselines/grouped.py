@@ -92,8 +92,8 @@ max_metric_calls, random_state
         def look(scores: Floats) -> Sweep:
             return trials.sweep(scores, limit)
 
-        scores = trials.scores(common.theta) + common.settings["shift"]
-        kept = {name: common.settings[name] for name in ("C", "shift")}
+        scores = trials.scores(common.theta) + common.summary.chosen["shift"]
+        kept = {name: common.summary.chosen[name] for name in ("C", "shift")}
         reached: list[tuple[Floats, float]] = []
         try:
             for shifts, cost in climbs(look, scores, member, rng, self.restarts):
@@ -107,6 +107,6 @@ max_metric_calls, random_state
 
     def _unpack(self, problem: Problem, solution: Solution) -> None:
         super()._unpack(problem, solution)
-        apart = solution.settings.get("shifts", {})
+        apart = solution.summary.chosen.get("shifts", {})
         known = np.unique(problem.train.side["groups"]).tolist()
         self.shifts_ = {name: apart.get(name, 0.0) for name in known}

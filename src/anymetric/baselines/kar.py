@@ -39,8 +39,8 @@ random_state
     ----------
     coef_, intercept_, history_, status_, cost_, validation_score_, validation_, n_metric_calls_
         As in `MetricRanker`.
-    settings_ : dict
-        The `step` and the `iteration` that were kept.
+    summary_ : Summary
+        The `step` and the `iteration` that were `chosen`.
 
     Examples
     --------

@@ -36,9 +36,9 @@ random_state
 n_metric_calls_
         As in `MetricClassifier`. A ready-made metric sees all thresholds in one call, the user's
         own is called for each.
-    settings_ : dict
-        What was chosen: `C`, and for methods that tune a threshold `shift`; under `grid` all
-        that was tried.
+    summary_ : Summary
+        What was `chosen`: `C`, and for methods that tune a threshold `shift`; all that was
+        `tried`.
 
     Examples
     --------
@@ -113,8 +113,8 @@ max_metric_calls, random_state
     >>> from sklearn.datasets import make_classification
     >>> X, y = make_classification(500, weights=[0.9], random_state=0)
     >>> clf = PostShift("f1", random_state=0).fit(X, y)
-    >>> sorted(clf.settings_), clf.score(X, y) > 0.5
-    (['C', 'grid', 'shift'], True)
+    >>> sorted(clf.summary_.chosen), clf.score(X, y) > 0.5
+    (['C', 'shift'], True)
     """
 
     _shifts = True
@@ -189,15 +189,15 @@ max_metric_calls, random_state
 
     Attributes
     ----------
-    settings_ : dict
-        The `ratio` chosen; under `grid` all that were tried.
+    summary_ : Summary
+        The `ratio` that was `chosen`, and all that were `tried`.
 
     Examples
     --------
     >>> from sklearn.datasets import make_classification
     >>> X, y = make_classification(500, weights=[0.9], random_state=0)
     >>> clf = ClassWeightSearch("f1", random_state=0).fit(X, y)
-    >>> len(clf.settings_["grid"]), clf.score(X, y) > 0.5
+    >>> len(clf.summary_.tried), clf.score(X, y) > 0.5
     (21, True)
     """
 

@@ -91,7 +91,7 @@ class DescentDisplay:
         (self.best_,) = ax.plot(
             run.best_so_far, drawstyle="steps-post", color=BEST, label="best so far"
         )
-        name = "average by votes" if run.averaged else "chosen"
+        name = "weighted average" if run.averaged else "chosen"
         (self.chosen_,) = ax.plot(
             run.chosen,
             run.costs[run.chosen],

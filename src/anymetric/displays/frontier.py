@@ -116,7 +116,7 @@ class FrontierDisplay:
         self.paths_ = self._paths(ax)
         style = {"c": run.costs, "cmap": "viridis_r", "s": 22, "zorder": 3}
         self.points_ = ax.scatter(*points.T, **{**style, **kwargs})
-        name = "average by votes" if run.averaged else "chosen"
+        name = "weighted average" if run.averaged else "chosen"
         (self.chosen_,) = ax.plot(
             *points[run.chosen],
             "*",

@@ -172,7 +172,7 @@ class ManyClasses:
             return super()._diagnose_scores(problem, scores)
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
         near, theta = around(problem, scores)
-        return diagnose(near, theta, self.settings_, rng)
+        return diagnose(near, theta, self.summary_, rng)
 
     def _unpack_model(self, problem, solution):
         if self._classes is None or solution.scorer is not None:

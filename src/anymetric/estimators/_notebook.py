@@ -50,15 +50,15 @@ def run_html(estimator):
 
 def facts(estimator):
     """Return pairs of words and values: best, calls, verdict."""
-    run = estimator.settings_
+    run = estimator.summary_
     rows = [
         (estimator.metric_.name, f"{estimator.validation_score_:.4g} on the rows that judged"),
         ("judged by", estimator.validation_),
         ("metric calls", f"{estimator.n_metric_calls_:,}"),
         ("verdict", f"{estimator.status_.name}: {estimator.status_.value}"),
     ]
-    if "gain" in run:
-        gain = f"{run['gain']:.2g} ± {run['gain_error']:.2g} in cost"
+    if not np.isnan(run.gain):
+        gain = f"{run.gain:.2g} ± {run.gain_error:.2g} in cost"
         rows.append(("gain over the plain model", gain))
     return rows
 

@@ -56,7 +56,7 @@ class TakesQueries:
             As in `MetricClassifier`.
         query_val : array-like, optional
             The queries of the rows that judge: other ones than those that train, whatever their
-            names. Without X_val, whole queries judge by turns or are held out.
+            names. Without X_val, whole queries are cross-validated or held out.
 
         Returns
         -------
@@ -140,9 +140,9 @@ class TakesQueries:
         if "query" not in data.side:
             return super()._by_turns(data)
         count = len(Queries.of(data.side["query"]))
-        how = "judge by turns, each a model that it did not train."
+        how = "are cross-validated, each scored by a model that it did not train."
         if few_queries(data):
-            how = "are too few to judge by turns: they judge the models that they trained."
+            how = "are too few to be cross-validated: they evaluate the models that they trained."
         self.validation_ = f"No validation data was given: the {count} queries {how}"
         return data, data
 

@@ -111,13 +111,13 @@ class TakesRows:
     def _by_turns(self, data):
         """Let all rows train and judge: the method sees to it that none judges its own model."""
         self.validation_ = (
-            f"No validation data was given: the {len(data)} rows judge by turns, each a model "
-            "that it did not train."
+            f"No validation data was given: the {len(data)} rows are cross-validated, each scored "
+            "by a model that it did not train."
         )
         if len(data) < FEWEST_ROWS:
             self.validation_ = (
-                f"No validation data was given, and {len(data)} rows are too few to judge by "
-                "turns: they judge the models that they trained."
+                f"No validation data was given, and {len(data)} rows are too few to be "
+                "cross-validated: they evaluate the models that they trained."
             )
         return data, data
 

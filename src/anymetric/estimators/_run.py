@@ -68,8 +68,8 @@ class Run:
     def of_estimator(cls, estimator: Any) -> Run:
         """Read a fitted estimator of ours."""
         history = estimator.history_
-        ballot = estimator.settings_.get("candidates")
-        averaged = ballot is not None and len(history) == len(ballot) + 1
+        candidates = estimator.summary_.candidates
+        averaged = bool(candidates) and len(history) == len(candidates) + 1
         return cls.of_history(history, len(history) - 1 if averaged else None, averaged=averaged)
 
     @property

@@ -175,8 +175,8 @@ class MetricEstimator(ShowsRun, TakesRows, CallbackSupportMixin, BaseEstimator):
             Further columns that the metric takes by name. In a search, a data frame: it can be
             split.
         X_val, y_val, sample_weight_val, groups_val, side_val : optional
-            The rows that judge. Without them the rows judge by turns, each a model that it did
-            not train (``method="auto"``), or some are held out, evenly from each class;
+            The validation rows. Without them all rows are cross-validated, each scored by a model
+            that it did not train (``method="auto"``), or some are held out, evenly from each class;
             `validation_` says which.
 
         Returns
@@ -409,10 +409,10 @@ class MetricEstimator(ShowsRun, TakesRows, CallbackSupportMixin, BaseEstimator):
         self.surrogates_ = problem.names
         self.weights_ = solution.worth or learned_weights(problem, solution.best)
         self.row_shares_ = row_shares(problem, self.weights_)
-        self.settings_ = solution.settings
+        self.summary_ = solution.summary
         self.__dict__.pop("shifts_", None)
-        if "shifts" in solution.settings:
-            self.shifts_ = solution.settings["shifts"]
+        if solution.summary.group_offsets:
+            self.shifts_ = dict(solution.summary.group_offsets)
         self.n_metric_calls_ = solution.calls
         self._unpack_rows(problem, solution)
         own = not (isinstance(self.surrogates, str) and self.surrogates == "auto")
@@ -582,13 +582,13 @@ class MetricEstimator(ShowsRun, TakesRows, CallbackSupportMixin, BaseEstimator):
             return self._diagnose_scores(problem, scores)
         theta = self._fitted()
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
-        return diagnose(problem, self._parameters(problem, theta), self.settings_, rng)
+        return diagnose(problem, self._parameters(problem, theta), self.summary_, rng)
 
     def _diagnose_scores(self, problem, scores):
         """Probe around the scores of a model that has more to it than parameters."""
         scores = unit_of(problem.metric).small_scores(scores)
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
-        return diagnose(*around_scores(problem, scores), self.settings_, rng)
+        return diagnose(*around_scores(problem, scores), self.summary_, rng)
 
     def __getstate__(self):
         # By name: skops writes an Enum's member, and cannot read it again.

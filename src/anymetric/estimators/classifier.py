@@ -126,18 +126,10 @@ class MetricClassifier(ManyClasses, TwoClasses, ClassifierMixin, MetricEstimator
         The metric on the validation rows, as a cost and in its own direction.
     validation_ : str
         Which rows these were.
-    settings_ : dict
-        What the method chose or measured. With ``method="auto"``: ``candidates``, a name, a cost
-        and a share in the answer (``votes``) for each; ``trust``, from 0 to 1, the weight of
-        training rows where the threshold was placed; with many classes or labels ``offsets``, what
-        each adds to its scores; where there were bootstrap resamples, ``error``, the standard
-        deviation of the answer's cost over them, ``gain`` and ``gain_error``, how far it is below
-        the best plain candidate, and ``optimism``, how much lower the winner of a resample looks
-        there than over all rows; where families of models competed, ``families``, the share of each
-        and how far its best is behind; of a function whose formula was learned, ``metric_error``,
-        how far off it typically is. With ``"paper"``: ``step`` and
-        ``sigma``, and under ``grid`` all that were tried, with costs. With ``"descent"``: nothing;
-        of trees, ``trees``, how many.
+    summary_ : Summary
+        What the method chose and measured: candidates with their costs and shares, families, the
+        standard error of the cost, the gain over the best plain model, offsets of classes;
+        with ``"paper"`` the ``step`` and ``sigma`` that were `chosen`, and all that were `tried`.
     n_metric_calls_ : int
 
     Examples

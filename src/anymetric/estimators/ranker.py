@@ -45,7 +45,7 @@ validation_fraction, max_metric_calls, max_seconds, ledger, n_jobs, verbose, ran
     model_ : Scorer
         The model itself, unless ``model="linear"``.
     weights_, surrogates_, row_shares_, history_, status_, cost_, validation_score_, \
-validation_, settings_, n_metric_calls_
+validation_, summary_, n_metric_calls_
         As in `MetricClassifier`.
 
     Examples

@@ -85,7 +85,7 @@ validation_fraction, max_metric_calls, max_seconds, ledger, n_jobs, verbose, ran
         The model itself, unless ``model="linear"``; with the logarithm, predictions are ``exp`` of
         its scores.
     weights_, surrogates_, row_shares_, history_, status_, cost_, validation_score_, \
-validation_, settings_, n_metric_calls_, constraints_
+validation_, summary_, n_metric_calls_, constraints_
         As in `MetricClassifier`.
 
     Examples
@@ -226,7 +226,7 @@ validation_, settings_, n_metric_calls_, constraints_
             if found is None:
                 raise
             return found
-        if plain.status is not Status.JUDGED or plain.replicates is None or ledger.left < PLENTY:
+        if plain.status is not Status.SELECTED or plain.replicates is None or ledger.left < PLENTY:
             return plain
         other = self._logs_ran(method, ledger, again, watch, plain)
         plain = replace(plain, calls=ledger.calls)
@@ -234,8 +234,8 @@ validation_, settings_, n_metric_calls_, constraints_
             return plain
         gain = plain.replicates - other.replicates
         found = other if float(gain.mean()) > SURE * float(gain.std()) else plain
-        costs = {"links": {"identity": plain.cost, "log": other.cost}}
-        return replace(found, settings={**found.settings, **costs})
+        costs = {"identity": plain.cost, "log": other.cost}
+        return replace(found, summary=replace(found.summary, link_costs=costs))
 
     def _may_be_logs(self, method, problem):
         """Return whether a model of the logarithms may be better, and can be judged beside."""
@@ -258,7 +258,7 @@ validation_, settings_, n_metric_calls_, constraints_
             raise Interrupted(best) from None
         finally:
             ledger.calls += logs.calls
-        return replace(found, calls=ledger.calls, settings={**found.settings, "link": "log"})
+        return replace(found, calls=ledger.calls, summary=replace(found.summary, link="log"))
 
     def _in_logs(self, problem):
         """Return the same problem for the logarithms of the targets."""
@@ -267,7 +267,7 @@ validation_, settings_, n_metric_calls_, constraints_
         return self._problem(self._goal(), train, valid, "log")
 
     def _unpack(self, problem, solution):
-        if solution.settings.get("link") == "log":
+        if solution.summary.link == "log":
             self.link_, problem = "log", self._in_logs(problem)
         super()._unpack(problem, solution)
 

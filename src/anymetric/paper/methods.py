@@ -50,12 +50,13 @@ class Answer:
     @property
     def earlier(self) -> float:
         """Seconds of work that an earlier run had done."""
-        return float((getattr(self.estimator, "settings_", None) or {}).get("earlier", 0.0))
+        summary = getattr(self.estimator, "summary_", None)
+        return 0.0 if summary is None else float(summary.earlier_seconds)
 
     @property
     def detail(self) -> str:
         """The settings that were chosen; of a plane's lines the line itself."""
-        settings = getattr(self.estimator, "settings_", None) or {}
+        settings = getattr(getattr(self.estimator, "summary_", None), "chosen", {})
         kept = {key: settings[key] for key in ("step", "sigma", "C", "shift") if key in settings}
         line = [
             *np.ravel(self.estimator.coef_).tolist(),

@@ -20,6 +20,7 @@ from anymetric.ledger import Ledger
 from anymetric.paper.store import Cell, fingerprint
 from anymetric.problem import Problem
 from anymetric.solution import Solution
+from anymetric.summary import Summary
 from anymetric.tuning import Tuned, best_of
 
 
@@ -54,7 +55,7 @@ class Resumed:
     ) -> Solution:
         """Run the points that are not there; all see the same random draws, as in `Tuned`.
 
-        The setting ``earlier`` is the time that those took which were.
+        `Summary.earlier_seconds` is the time that those took which were.
         """
         runs = []
         earlier = 0.0
@@ -63,14 +64,15 @@ class Resumed:
                 file = self.file(step, sigma)
                 found = kept(file)
                 if found is not None:
-                    earlier += found.settings["seconds"]
+                    earlier += found.summary.chosen["seconds"]
                 else:
                     found = self._point(step, sigma, ledger.problem, starts, deepcopy(rng), watch)
                     keep(found, file)
                 runs.append(found)
         ledger.calls += sum(run.calls for run in runs)
         best = best_of(runs, ledger.calls)
-        whole: Solution = replace(best, settings={**best.settings, "earlier": earlier})
+        summary = replace(best.summary, earlier_seconds=earlier)
+        whole: Solution = replace(best, summary=summary)
         return whole
 
     def _point(
@@ -86,7 +88,7 @@ class Resumed:
         point = replace(self.tuned, steps=(step,), sigmas=(sigma,))
         run = point.run(Ledger(problem), starts, rng, watch)
         settings = {"step": step, "sigma": sigma, "seconds": time.process_time() - began}
-        return replace(run, settings=settings)
+        return replace(run, summary=Summary(chosen=settings))
 
     def file(self, step: float, sigma: float) -> Path:
         """Return where a point is kept."""

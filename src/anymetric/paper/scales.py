@@ -57,11 +57,11 @@ class Screened:
             gradient=replace(gradient, m=min(self.probes, gradient.m)),
         )
         first = replace(self.tuned, descent=short).run(ledger, starts, rng, watch)
-        sigma = first.settings["sigma"]
-        winner = replace(full, step=first.settings["step"], gradient=with_sigma(full, sigma))
+        sigma = first.summary.chosen["sigma"]
+        winner = replace(full, step=first.summary.chosen["step"], gradient=with_sigma(full, sigma))
         last = winner.run(ledger, starts, rng, watch)
         best = min(last, first, key=lambda run: run.cost)
-        kept: Solution = replace(best, settings=first.settings, calls=ledger.calls)
+        kept: Solution = replace(best, summary=first.summary, calls=ledger.calls)
         return kept
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from anymetric.report.worth import JUDGES
+from anymetric.summary import CandidateSummary
 
 # More turns than this are thinned out evenly; the chosen one stays.
 MOST_TURNS = 1500
@@ -38,7 +39,7 @@ def course_of(
     history = getattr(model, "history_", None)
     if not history:
         return {}
-    candidates = model.settings_.get("candidates", [])
+    candidates = model.summary_.candidates
     chosen = chosen_turn([turn["cost"] for turn in history], model.cost_, candidates)
     kept = thinned(len(history), chosen)
     return {
@@ -51,43 +52,43 @@ def course_of(
         "calls": model.n_metric_calls_,
         "validation": model.validation_,
         "value": model.validation_score_,
-        "trust": model.settings_.get("trust"),
+        "training_weight": model.summary_.training_weight,
     }
 
 
 def told(
-    model: Any, turn: dict[str, Any], place: int, candidates: list[dict[str, Any]]
+    model: Any, turn: dict[str, Any], place: int, candidates: Sequence[CandidateSummary]
 ) -> dict[str, Any]:
-    """Return a turn with the metric in its own direction, and the candidate's name and votes."""
+    """Return a turn with the metric in its own direction, and the candidate's name and share."""
     row = {name: turn[name] for name in ("start", "turn", "profile", "weights", "calls", "seconds")}
     row["place"], row["value"] = place, model.metric_.value(turn["cost"])
     if candidates:
         own = place < len(candidates)
-        row["name"] = candidates[place]["name"] if own else "average by votes"
-        row["votes"] = candidates[place]["votes"] if own else None
+        row["name"] = candidates[place].name if own else "weighted average"
+        row["share"] = candidates[place].share if own else None
     return row
 
 
 def chosen_turn(
-    costs: Sequence[float], cost: float, candidates: Sequence[dict[str, Any]] = ()
+    costs: Sequence[float], cost: float, candidates: Sequence[CandidateSummary] = ()
 ) -> int:
     """Return the turn that the model comes from.
 
-    Of candidates it is their average, which comes after them all, or else the one with the most
-    votes; of turns the first that costs as much as the model.
+    Of candidates it is their average, which comes after them all, or else the one with the largest
+    share; of turns the first that costs as much as the model.
 
     Examples
     --------
-    >>> votes = [{"votes": 0.0}, {"votes": 1.0}, {"votes": 0.0}]
-    >>> chosen_turn([0.3, 0.2, 0.2], 0.2), chosen_turn([0.3, 0.2, 0.2], 0.2, votes)
+    >>> three = [CandidateSummary("one", 0.3, share) for share in (0.0, 1.0, 0.0)]
+    >>> chosen_turn([0.3, 0.2, 0.2], 0.2), chosen_turn([0.3, 0.2, 0.2], 0.2, three)
     (1, 1)
-    >>> chosen_turn([0.3, 0.2, 0.2], 0.2, votes[:2])
+    >>> chosen_turn([0.3, 0.2, 0.2], 0.2, three[:2])
     2
     """
     if len(costs) == len(candidates) + 1 > 1:
         return len(candidates)
     if candidates:
-        return int(np.argmax([one["votes"] for one in candidates]))
+        return int(np.argmax([one.share for one in candidates]))
     same = [k for k, other in enumerate(costs) if other == cost]
     return same[0] if same else int(np.argmin(costs))
 

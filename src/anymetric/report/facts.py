@@ -161,11 +161,11 @@ def written(thing: Any) -> str:
 def made_by(model: Any, replicates: int, random_state: int) -> dict[str, Any]:
     """Return versions, settings and the time."""
     packages = ("anymetric", "numpy", "scipy", "scikit-learn")
-    noted = getattr(model, "settings_", {})
+    summary = getattr(model, "summary_", None)
     return {
         "model": written(model),
         "settings": {name: written(v) for name, v in model.get_params(deep=False).items()},
-        "chosen": {k: v for k, v in noted.items() if isinstance(v, int | float | str)},
+        "chosen": {} if summary is None else summary.told,
         "versions": {name: version(name) for name in packages},
         "python": platform.python_version(),
         "platform": platform.platform(),

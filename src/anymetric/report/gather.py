@@ -141,7 +141,7 @@ def diagnosis_of(
     """Return the diagnosis, or why there is none."""
     if not hasattr(model, "diagnose"):
         return {}
-    rivals = {"families": getattr(model, "settings_", {}).get("families", {})}
+    rivals = {"families": model.summary_.family_table}
     if sample.called and LOOKS * sample.price() > SECONDS:
         slow = f"The metric is slow to call, and a diagnosis calls it {LOOKS} times."
         return {"absent": slow, **rivals}

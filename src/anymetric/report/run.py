@@ -35,7 +35,7 @@ class Run:
     asked : dict
         What the user asked for.
     course : dict
-        The run, turn by turn, with the profile of each; the candidates and their votes.
+        The run, turn by turn, with the profile of each; the candidates and their shares.
     worth : dict
         What each slice counted for, and in words.
     confusion : list of dict

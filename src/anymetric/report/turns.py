@@ -112,8 +112,8 @@ def course_caption(candidates: bool, tuned: str) -> str:
     """Say what the chart of the run shows."""
     if candidates:
         return (
-            f"Each dot is a candidate{tuned}, on the rows that judged; the larger, the more votes "
-            "it got. The line is the best so far; the rule is the model."
+            f"Each dot is a candidate{tuned}, on the validation rows; the larger, the larger its "
+            "share of the answer. The line is the best so far; the rule is the model."
         )
     return "Each dot is a turn, on the rows that judged; the line is the best so far."
 
@@ -147,15 +147,15 @@ def by_way(turns: list[dict[str, Any]], K: int) -> list[int]:
 
 
 def ballot(turns: list[dict[str, Any]]) -> Markup:
-    """Return all candidates with their votes, the favourites first."""
-    # The model itself, which nobody votes for, comes first.
-    listed = sorted(turns, key=lambda t: -float(2.0 if t.get("votes") is None else t["votes"]))
+    """Return all candidates with their shares, the largest first."""
+    # The model itself, which has no share, comes first.
+    listed = sorted(turns, key=lambda t: -float(2.0 if t.get("share") is None else t["share"]))
     rows = [
         [
             turn["name"],
             number(turn["value"]),
-            number(None) if turn.get("votes") is None else percent(turn["votes"]),
+            number(None) if turn.get("share") is None else percent(turn["share"]),
         ]
         for turn in listed
     ]
-    return folded(f"All {len(rows)} candidates", table(["candidate", "value", "votes"], rows))
+    return folded(f"All {len(rows)} candidates", table(["candidate", "value", "share"], rows))

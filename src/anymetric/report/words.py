@@ -115,19 +115,19 @@ def families(run: Run) -> str:
 
     Examples
     --------
-    >>> linear = {"votes": 0.25, "behind": 0.012, "error": 0.004}
-    >>> found = {"boosted": {"votes": 0.75, "behind": 0.0, "error": 0.0}, "linear": linear}
+    >>> linear = {"share": 0.25, "behind": 0.012, "error": 0.004}
+    >>> found = {"boosted": {"share": 0.75, "behind": 0.0, "error": 0.0}, "linear": linear}
     >>> families(Run({}, {}, [], diagnosis={"families": found}))
-    'Of 2 families, boosted won with 75 % of the votes; linear is 0.0120 ± 0.0040 behind (25 %).'
+    'Of 2 families, boosted won with 75 % of the weight; linear is 0.0120 ± 0.0040 behind (25 %).'
     """
     found = run.diagnosis.get("families") or {}
     if len(found) < 2:
         return ""
     first, *others = sorted(found, key=lambda name: float(found[name]["behind"] or 0.0))
-    votes = {name: percent(one["votes"] or 0.0) for name, one in found.items()}
+    shares = {name: percent(one["share"] or 0.0) for name, one in found.items()}
     far = {name: with_error(one["behind"], one["error"]) for name, one in found.items()}
-    behind = [f"{name} is {far[name]} behind ({votes[name]})" for name in others]
-    won = f"Of {len(found)} families, {first} won with {votes[first]} of the votes"
+    behind = [f"{name} is {far[name]} behind ({shares[name]})" for name in others]
+    won = f"Of {len(found)} families, {first} won with {shares[first]} of the weight"
     return "; ".join([won, *behind]) + "."
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -118,9 +117,10 @@ class Judge(ABC):
         """Return whether some threshold of the scores changes the cost."""
         return bool(np.ptp(self.sweep(scores)[1][:, 0]) > 0.0)
 
-    def summary(self) -> dict[str, Any]:
-        """Return what is worth a note in the run's summary."""
-        return {}
+    @property
+    def metric_error(self) -> float:
+        """How far off a learned formula typically is; NaN where none was learned."""
+        return float("nan")
 
 
 def margins(scores: Floats64, output: int) -> Floats64:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -101,9 +100,10 @@ class LearnedJudge(Judge):
         """Return whether any two answers so far differ."""
         return bool(np.ptp(list(self.formula.answers.values())) > 0.0)
 
-    def summary(self) -> dict[str, Any]:
-        """Return how far off the formula typically is."""
-        return {"metric_error": self.formula.error()}
+    @property
+    def metric_error(self) -> float:
+        """How far off the formula typically is."""
+        return self.formula.error()
 
     def _ask_about(self, scores: Floats64) -> None:
         _, costs = self.inner.sweep(scores)

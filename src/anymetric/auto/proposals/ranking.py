@@ -49,9 +49,7 @@ def ranking_proposals(
             yield with_validation(proposal)
 
 
-def followed(
-    proposals: Iterator[Proposal], table: Predictions, family: str
-) -> Iterator[Proposal]:
+def followed(proposals: Iterator[Proposal], table: Predictions, family: str) -> Iterator[Proposal]:
     """Yield those whose blend of surrogates served lines best; all, if there are none to follow."""
     best = [] if family == LINEAR else distinct(ranked(table, LINEAR))
     if not best:

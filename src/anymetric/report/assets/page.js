@@ -184,7 +184,7 @@
       const across = (t, i) => (candidates || starts ? t.place ?? i : t.turn);
       const turns = run.course.turns.map((t, i) => ({ ...t, i, at: across(t, i) })).filter((t) => there(t.value));
       const model = turns.find((t) => t.i === run.course.chosen);
-      const others = turns.filter((t) => !(candidates && t.votes === null));
+      const others = turns.filter((t) => !(candidates && t.share === null));
       const further = better ? Math.max : Math.min;
       // A few poor candidates must not flatten the rest: they wait at the edge.
       const [low, high] = d3.extent(turns, (t) => t.value);
@@ -199,18 +199,18 @@
         marginLeft: 56, marginTop: 30, height: Math.min(340, Math.max(240, width * 0.42)),
         x: { label: candidates ? "candidate" : starts ? "turns of all starts, one start after the other" : "turn", ticks: Math.min(width / 70, turns.length), tickFormat: (d) => (Number.isInteger(d) ? d : ""), labelAnchor: "center", labelArrow: "none" },
         y: { label: `${metric} (${better ? "↑ higher" : "↓ lower"} is better)`, grid: true, ...scaled(turns.map(at), limits(turns.map(at))), labelArrow: "none" },
-        r: { range: [3, 11], domain: [0, d3.max(turns, (t) => t.votes) || 1], type: "sqrt" },
+        r: { range: [3, 11], domain: [0, d3.max(turns, (t) => t.share) || 1], type: "sqrt" },
         marks: [
           model ? Plot.ruleY([model.value], { stroke: colour(0), strokeDasharray: "4 3" }) : null,
           Plot.line(path, { x: "at", y: "value", curve: "step-after", stroke: "var(--soft)", strokeWidth: 1.6 }),
           candidates
-            ? Plot.dot(others.filter((t) => !beyond(t)), { x: "at", y: "value", r: (t) => t.votes || 0, fill: "var(--m9)", fillOpacity: 0.65 })
+            ? Plot.dot(others.filter((t) => !beyond(t)), { x: "at", y: "value", r: (t) => t.share || 0, fill: "var(--m9)", fillOpacity: 0.65 })
             : Plot.dot(others.filter((t) => !beyond(t)), { x: "at", y: "value", r: 2.6, fill: (t) => (starts ? colour((t.start % 8) + 1) : "var(--m9)"), fillOpacity: 0.75 }),
           Plot.text(others.filter(beyond), { x: "at", y: at, text: () => (better ? "▾" : "▴"), fill: "var(--soft)", fontSize: 13 }),
           model ? Plot.dot([model], { x: "at", y: "value", r: 7, fill: colour(0), stroke: "var(--card)", strokeWidth: 1.5, symbol: "circle" }) : null,
           Plot.tip(turns, Plot.pointer({ x: "at", y: at, ...tip((t) => [
             t.name || `turn ${t.turn}${starts ? `, start ${t.start + 1}` : ""}`, `${metric} ${num(t.value)}`,
-            there(t.votes) && `${pct(t.votes)} of the votes`, t.i === run.course.chosen && "this is the model",
+            there(t.share) && `${pct(t.share)} of the weight`, t.i === run.course.chosen && "this is the model",
             `${t.calls} calls so far`]) })),
         ],
       }));
