@@ -14,6 +14,7 @@ from anymetric.errors import LedgerError, MetricWarning
 from anymetric.metrics import MetricError
 from anymetric.store import Evaluation, open_store
 from anymetric.store.owners import machine, owner
+from anymetric.store.records import seal
 
 
 class Killed(BaseException):
@@ -175,8 +176,10 @@ def test_a_failure_that_ended_a_run_is_tried_again(rows, tmp_path):
 
 def test_other_versions_are_told(rows, tmp_path):
     classifier(Counted(), tmp_path / "run.db").fit(*rows)
+    old = '{"numpy": "0.1"}'
     with sqlite3.connect(tmp_path / "run.db") as base:
-        base.execute("""UPDATE choice SET value = '{"numpy": "0.1"}' WHERE name = 'versions'""")
+        change = "UPDATE choice SET value = ?, seal = ? WHERE name = 'versions'"
+        base.execute(change, (old, seal("versions", old)))
     with pytest.warns(MetricWarning, match=r"numpy 0\.1 is now"):
         classifier(Counted(), tmp_path / "run.db").fit(*rows)
 

@@ -44,6 +44,18 @@ class LedgerError(ValueError):
     """
 
 
+class WorkspaceError(OSError):
+    """A metric cannot even be asked: no room for its work files, no process for its program.
+
+    The metric is not to blame, so this is no answer of it: the run stops, and may be begun again.
+
+    Examples
+    --------
+    >>> issubclass(WorkspaceError, OSError)
+    True
+    """
+
+
 class MetricWarning(UserWarning):
     """A run ended with a model, and there is something that its user should know.
 

@@ -11,7 +11,7 @@ import threading
 import time
 import zlib
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,10 +19,12 @@ import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
 
+from anymetric.errors import LedgerError
 from anymetric.metrics import MetricError
 from anymetric.metrics.evaluations import Answer, Direct, Evaluations, Question
+from anymetric.metrics.exchange import plain
 from anymetric.store import Evaluation, Posed, Store
-from anymetric.store.owners import owner
+from anymetric.store.owners import worker
 from anymetric.store.records import DONE, FAILED
 
 # Seconds that a lease lasts unless it is renewed; seconds between looks at what others have done.
@@ -93,7 +95,7 @@ class Recorded:
         n_jobs: int | None,
     ) -> Iterator[tuple[str, Answer]]:
         """Evaluate what nobody else is at, until others have the rest; then wait a little."""
-        left, me = list(missing), owner()
+        left, me = list(missing), worker()
         try:
             while left:
                 at_once = self._at_once([questions[places[key][0]] for key in left], n_jobs)
@@ -116,10 +118,18 @@ class Recorded:
         began = time.perf_counter()
         for k, answer in self.inner.answers(questions, n_jobs):
             key, seconds = questions[k].key, time.perf_counter() - began
-            if self.store.record(entry(key, answer, seconds, me)):
+            if self._kept(entry(key, answer, seconds, me)):
                 yield key, answer
             else:  # a late answer of somebody else came first: it is the one that all use
                 yield key, replayed(self.store.known([key])[key], questions[k])
+
+    def _kept(self, found: Evaluation) -> bool:
+        try:
+            return self.store.record(found)
+        except OSError as error:
+            what = found.error if found.failed else f"{found.value!r}"
+            said = f"{error.strerror}; what came before is kept, the answer {what} of {found.key}"
+            raise OSError(error.errno, f"{said} is not", str(self.store.base)) from error
 
     def _at_once(self, questions: Sequence[Question], n_jobs: int | None) -> int:
         slots = min(question.judge.slots for question in questions)
@@ -132,7 +142,8 @@ class Recorded:
 
         def renew() -> None:
             while not done.wait(self.lease / 3.0):
-                self.store.renew(me, self.lease)
+                with suppress(LedgerError, OSError):  # another time; the work itself goes on
+                    self.store.renew(me, self.lease)
 
         thread = threading.Thread(target=renew, daemon=True)
         thread.start()
@@ -229,11 +240,14 @@ def _failed(known: dict[str, Evaluation], question: Question) -> bool:
 def payload(question: Question) -> bytes:
     """Return a question's table as bytes: columns by name, as compressed JSON."""
     table = question.judge.table(question.scores)
-    columns = {name: column.tolist() for name, column in table.items()}
+    columns = {name: plain(column) for name, column in table.items()}
     return zlib.compress(json.dumps(columns, default=str).encode())
 
 
 def table_of(posed: Posed) -> dict[str, NDArray[Any]]:
     """Return the table of a question that was posed."""
-    columns = json.loads(zlib.decompress(posed.payload))
-    return {name: np.array(column) for name, column in columns.items()}
+    try:
+        columns = json.loads(zlib.decompress(posed.payload))
+        return {name: np.array(column) for name, column in columns.items()}
+    except (zlib.error, ValueError, AttributeError) as error:
+        raise LedgerError(f"The question {posed.key} is damaged: {error}.") from error

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 import numbers
+import re
 import secrets
 import warnings
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
@@ -18,11 +18,13 @@ from anymetric.errors import LedgerError
 from anymetric.estimators._ledger import begin, fingerprint
 from anymetric.metrics import MetricError
 from anymetric.metrics.evaluations import answered_by
+from anymetric.metrics.exchange import number
 from anymetric.recorded import Asking, entry, table_of, waiting
 from anymetric.store import Evaluation, Store, open_store
 
 # Seconds that a question is kept for whoever asked for it.
 LEASE = 3600.0
+KEY = re.compile(r"[0-9a-f]{40}", re.ASCII)
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +41,7 @@ class Question:
 
     Examples
     --------
+    >>> import numpy as np
     >>> Question("3f", {"row": np.arange(2)}).key
     '3f'
     """
@@ -68,6 +71,7 @@ class Run:
 
     Examples
     --------
+    >>> import numpy as np
     >>> from sklearn.datasets import make_classification
     >>> from anymetric import MetricClassifier, ToldMetric
     >>> X, y = make_classification(200, 4, random_state=0)
@@ -114,9 +118,11 @@ class Run:
         """
         if n < 1:
             raise ValueError(f"n must be at least 1; got {n}.")
+        if self.done:
+            return []
         who = f"asked-{secrets.token_hex(8)}"
         taken = self.store.lease(self.store.open_keys(), who, self.lease, n)
-        if not taken and not self.done and not self.store.open_keys():
+        if not taken and not self.store.open_keys():
             self._replay()
             taken = self.store.lease(self.store.open_keys(), who, self.lease, n)
         return [self.question(key) for key in taken]
@@ -137,8 +143,8 @@ class Run:
         seconds : float, optional
             How long the evaluation took.
         """
-        key = self._checked(key)
-        return self.store.record(entry(key, finite(value), seconds, "told"))
+        key, took = self._checked(key), None if seconds is None else finite(seconds)
+        return self.store.record(entry(key, finite(value), took, "told"))
 
     def fail(self, key: str, reason: str) -> bool:
         """Write that a question has no answer, and why."""
@@ -157,7 +163,8 @@ class Run:
         return list(self.store.known().values())
 
     def _checked(self, key: str) -> str:
-        if not isinstance(key, str) or self.store.posed(key) is None:
+        named = isinstance(key, str) and KEY.fullmatch(key)
+        if not named or self.store.posed(key) is None:
             raise LedgerError(f"No question has the key {str(key)[:60]!r}: `ask` gives keys.")
         return key
 
@@ -189,11 +196,11 @@ def finite(value: Any) -> float:
     Traceback (most recent call last):
     anymetric.errors.LedgerError: An answer is one finite number; got 'good'.
     """
-    plain = isinstance(value, str | numbers.Real | np.number) and not isinstance(value, bool)
+    real = isinstance(value, numbers.Real) and not isinstance(value, bool)
     try:
-        number = float(value) if plain else math.nan
+        found = number(value) if isinstance(value, str) else float(value) if real else math.nan
     except (ValueError, OverflowError):
-        number = math.nan
-    if not math.isfinite(number):
+        found = math.nan
+    if not math.isfinite(found):
         raise LedgerError(f"An answer is one finite number; got {str(value)[:60]!r}.")
-    return number
+    return found

@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-import inspect
 import numbers
 import platform
-import re
 from contextlib import contextmanager
+from importlib.metadata import version
 
 import numpy as np
-import sklearn
 from sklearn.utils import check_random_state
 
 from anymetric.errors import warn
 from anymetric.metrics import MetricError
-from anymetric.metrics.digests import digest
+from anymetric.metrics.digests import PLAIN, digest
 from anymetric.metrics.evaluations import answered_by, decided
+from anymetric.metrics.identity import identity, shown
 from anymetric.recorded import Recorded
 from anymetric.store import Store, open_store
 
 # Settings that do not change what is found.
 IDLE = ("ledger", "verbose", "n_jobs", "random_state", "metric")
-ADDRESS = re.compile(r"0x[0-9a-f]+")
 
 
 @contextmanager
@@ -50,8 +48,8 @@ def recording(estimator, given):
 
 def begin(store, told):
     """Say what a run is of; one that ended at a failure may try that again."""
-    if store.begin(told) and store.status == "failed":
-        store.forgive()
+    if store.begin(told):
+        store.forgive("failed")
     now = versions()
     before = store.choose("versions", lambda: now)
     changed = [f"{name} {before.get(name)} is now {now[name]}" for name in now]
@@ -88,7 +86,7 @@ def seeds(random_state):
 def fingerprint(estimator, given):
     """Return what a run is of, as plain values: settings and hashes of the data."""
     settings = {
-        name: shown(value)
+        name: of_setting(value)
         for name, value in estimator.get_params(deep=False).items()
         if name not in IDLE
     }
@@ -96,7 +94,7 @@ def fingerprint(estimator, given):
     seed = estimator.random_state
     told = {
         "estimator": type(estimator).__name__,
-        "metric": of_metric(estimator.metric),
+        "metric": of_setting(estimator.metric),
         **settings,
     }
     if isinstance(seed, numbers.Integral):
@@ -108,30 +106,13 @@ def versions():
     """Return the versions that a run's numbers may depend on."""
     from anymetric import __version__
 
-    return {
-        "anymetric": __version__,
-        "numpy": np.__version__,
-        "python": platform.python_version(),
-        "scikit-learn": sklearn.__version__,
-    }
+    found = {name: version(name) for name in ("lightgbm", "numpy", "scikit-learn", "scipy")}
+    return {"anymetric": __version__, "python": platform.python_version(), **found}
 
 
-def shown(value):
-    """Return a setting as text: without addresses in memory, and short."""
-    text = ADDRESS.sub("0x", repr(value))
-    return text if len(text) <= 200 else f"{text[:150]}... {digest(text)[:12]}"
-
-
-def of_metric(metric):
-    """Return a metric as text; of a function, with a hash of its source."""
-    function = getattr(metric, "function", metric)
-    if not inspect.isfunction(function):
-        return shown(metric)
-    try:
-        source = digest(inspect.getsource(function))[:12]
-    except (OSError, TypeError):
-        source = "source unknown"
-    return f"{function.__module__}.{function.__qualname__} ({source})"
+def of_setting(value):
+    """Return a setting: plain ones as they are shown, others by all that they are."""
+    return shown(value) if type(value) in PLAIN else identity(value)
 
 
 def hashed(value):

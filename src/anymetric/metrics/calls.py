@@ -12,9 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anymetric.data import Floats
+from anymetric.errors import WorkspaceError
 from anymetric.metrics.base import BoundMetric, MetricError
+from anymetric.metrics.digests import digest
 from anymetric.metrics.evaluations import Question, asked
 from anymetric.metrics.exchange import predictions_table
+from anymetric.metrics.identity import identity
 from anymetric.metrics.thresholds import Sweep, called_shifts
 
 
@@ -30,6 +33,11 @@ class BoundCalls(BoundMetric):
     def names(self) -> NDArray[Any] | None:
         """The user's labels, negative first; None for regression."""
         return None if self.rows.labels is None else np.asarray(self.rows.labels)
+
+    @cached_property
+    def identity(self) -> str:
+        """A hash of what the metric is: two of one name are two."""
+        return digest(self.metric.name, identity(self.metric))
 
     def truth(self) -> NDArray[Any]:
         """Return the targets as the user knows them."""
@@ -94,6 +102,8 @@ class BoundCalls(BoundMetric):
         """Call the metric on scores ``(n,)``: without a finite number it is a `MetricError`."""
         try:
             answer = self.call(np.array(column, dtype=np.float64))
+        except WorkspaceError:
+            raise
         except (Exception, SystemExit) as error:
             raise self._failure(probe, f"{type(error).__name__}: {error}") from error
         number = _number(answer)
@@ -123,7 +133,7 @@ def _number(answer: Any) -> float | None:
         number = float(answer)
     except (TypeError, ValueError, OverflowError):
         return None
-    return number if np.isfinite(number) else None
+    return number + 0.0 if np.isfinite(number) else None  # a database knows no negative zero
 
 
 def _shape(answer: Any) -> tuple[int, ...]:

@@ -2,27 +2,39 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import select
 import shutil
 import subprocess
+import tempfile
+import threading
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from anymetric.metrics.exchange import FORMATS, predictions_table, write_table
+from anymetric.errors import WorkspaceError
+from anymetric.metrics.digests import digest
+from anymetric.metrics.evaluations import STOPPING
+from anymetric.metrics.exchange import FORMATS, number, predictions_table, write_table
 from anymetric.metrics.functions import FunctionMetric
-from anymetric.metrics.guard import end, guard
+from anymetric.metrics.guard import guard
+from anymetric.metrics.identity import unsaid
+from anymetric.metrics.watcher import end
 
 # Where a command finds the file of predictions; without it they are its standard input.
 PLACE = "{predictions}"
 # Of our own environment a command is given these, and what `env` says.
-PASSED = ("PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TMPDIR", "TZ")
+PASSED = ("PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TZ")
 # Bytes of output that are read; a program that writes more is ended.
 SHOWN, MOST = 4_000, 1 << 24
+# Faults of the machine, not of the program; bytes that are free on a disk that is not full.
+SHORT = (errno.ENOSPC, errno.EDQUOT, errno.EMFILE, errno.ENFILE, errno.EAGAIN, errno.ENOMEM)
+SPARE = 1 << 14
 
 
 class CommandError(RuntimeError):
@@ -53,21 +65,39 @@ class Command:
 
     takes_all = True
 
-    def __call__(self, y_true: Any, second: Any, **columns: Any) -> float:
+    def __call__(self, y_true: Any, second: Any, /, **columns: Any) -> float:
         """Return the number; after a failure try again, waiting twice as long each time."""
         table = predictions_table(y_true, second, columns, self.on)
-        for attempt in range(self.retries + 1):
+        stopping = STOPPING.get() or threading.Event()
+        attempt = 0
+        while True:
             try:
                 return self._once(table)
-            except CommandError:
-                if attempt == self.retries:
-                    raise
-                time.sleep(self.backoff * 2.0**attempt)
-        raise AssertionError("unreachable")
+            except CommandError as error:
+                if attempt == self.retries or stopping.wait(self.backoff * 2.0**attempt):
+                    tries = f" (the last of {attempt + 1} attempts)" if attempt else ""
+                    raise CommandError(f"{error}{tries}") from None
+            attempt += 1
 
     def stop(self) -> None:
-        """End every command of this process."""
+        """End the commands of those who are stopping now."""
         guard().stop()
+
+    def identified(self) -> dict[str, Any]:
+        """Return what changes the answers: not how long is waited, and secrets only as hashes."""
+        told = {name: getattr(self, name) for name in ("words", "on", "format", "field", "cwd")}
+        return {**told, "env": unsaid(dict(self.env)), "files": self._files()}
+
+    def _files(self) -> dict[str, str]:
+        """Return hashes of the scripts among the words: another script is another metric."""
+        found = {}
+        for word in self.words:
+            path = Path(self.cwd or ".") / word
+            with suppress(OSError, ValueError):
+                ours = str(path.parent) not in os.get_exec_path()
+                if ours and path.is_file() and path.stat().st_size <= MOST:
+                    found[word] = digest(path.read_bytes())[:16]
+        return found
 
     @property
     def name(self) -> str:
@@ -75,17 +105,33 @@ class Command:
         return Path(self.words[0]).name
 
     def _once(self, table: dict[str, Any]) -> float:
-        env = {key: os.environ[key] for key in PASSED if key in os.environ} | dict(self.env)
-        if shutil.which(self.words[0], path=env.get("PATH")) is None and self.cwd is None:
+        env = {key: os.environ[key] for key in PASSED if key in os.environ}
+        known = dict(self.env).get("PATH", env.get("PATH", os.defpath))
+        if shutil.which(self.words[0], path=known) is None and self.cwd is None:
             raise CommandError(f"the program {self.words[0]!r} is not found")
-        with guard().folder() as folder:
-            path = folder / f"predictions.{self.format}"
-            write_table(table, path, self.format)
-            words = [word.replace(PLACE, str(path)) for word in self.words]
-            given = os.devnull if words != list(self.words) else str(path)
-            out, err = folder / "out", folder / "err"
+        try:
+            with guard().folder() as folder:
+                return self._within(folder, table, {**env, "TMPDIR": str(folder), **dict(self.env)})
+        except OSError as error:
+            if error.errno not in SHORT:
+                raise
+            said = f"No room to run {self.name}: {error.strerror}"
+            place = error.filename or tempfile.gettempdir()
+            raise WorkspaceError(error.errno, said, str(place)) from error
+
+    def _within(self, folder: Path, table: dict[str, Any], env: dict[str, str]) -> float:
+        path = folder / f"predictions.{self.format}"
+        write_table(table, path, self.format)
+        words = [word.replace(PLACE, str(path)) for word in self.words]
+        given = os.devnull if words != list(self.words) else str(path)
+        out, err = folder / "out", folder / "err"
+        try:
             self._run(words, env, given, out, err)
             return self._number(tail(out, MOST), err)
+        except CommandError:
+            if shutil.disk_usage(folder).free < SPARE:  # it could not even have said a number
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(folder)) from None
+            raise
 
     def _run(self, words: list[str], env: dict[str, str], given: str, out: Path, err: Path) -> None:
         with (
@@ -104,7 +150,7 @@ class Command:
         last = lines[-1].strip() if lines else ""
         try:
             if self.field is None:
-                return float(last)
+                return number(last)
             found = _document(text, last)[self.field]
             if isinstance(found, bool) or not isinstance(found, int | float):
                 raise TypeError
@@ -191,7 +237,8 @@ def CommandMetric(
 
     The table has a line for each row: ``row``, its number among the rows that were given to `fit`;
     ``y_true``; ``prediction``, ``score`` or ``probability`` (of many classes one column each); and
-    all metadata. The program's children end with it, and with this process.
+    all metadata. The program's children end with it, and with this process, even if that is
+    killed; for this a POSIX system is required.
 
     Parameters
     ----------
@@ -217,7 +264,8 @@ def CommandMetric(
     retries : int
         How often a failing program is tried again, after `backoff` seconds and then twice as many.
     env : mapping, optional
-        The program's environment, beside PATH, HOME, TMPDIR and what says language and time zone.
+        The program's environment, beside PATH, HOME and what says language and time zone. TMPDIR is
+        a private folder that is removed after each evaluation.
     cwd : str, optional
         The folder that it runs in.
     shell : bool
@@ -237,7 +285,7 @@ def CommandMetric(
     words = _words(command, shell)
     if format not in FORMATS:
         raise ValueError(f"format={format!r} was asked; it must be one of {tuple(FORMATS)}.")
-    if timeout <= 0.0 or retries < 0 or backoff < 0.0 or slots < 1:
+    if not timeout > 0.0 or retries < 0 or backoff < 0.0 or slots < 1:
         raise ValueError(
             "timeout must be positive, retries and backoff not negative, slots at least 1; got "
             f"timeout={timeout}, retries={retries}, backoff={backoff}, slots={slots}."

@@ -7,11 +7,12 @@ A `Question` is what is evaluated; whoever stands in `current()` answers it. By 
 from __future__ import annotations
 
 import pickle
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
-from contextvars import ContextVar
+from contextvars import ContextVar, copy_context
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Protocol
@@ -78,7 +79,7 @@ class Question:
     def key(self) -> str:
         """A hash of all that the answer may depend on: metric, rows, what is read, repeat."""
         judge = self.judge
-        return digest(judge.metric.name, judge.rows.digest, judge.reads(self.scores), self.repeat)
+        return digest(judge.identity, judge.rows.digest, judge.reads(self.scores), self.repeat)
 
     def attempt(self) -> Answer:
         """Call the metric; return its answer or its failure."""
@@ -137,18 +138,28 @@ class Direct:
             yield k, question.attempt()
 
 
+# Set where calls in threads may be told to stop: which of them belong together, and whether.
+STOPPING: ContextVar[threading.Event | None] = ContextVar("stopping", default=None)
+
+
 def _threaded(questions: Sequence[Question], slots: int) -> Iterator[tuple[int, Answer]]:
     """Let threads wait for programs that run outside this process."""
+    stopping, context = threading.Event(), copy_context()
+    context.run(STOPPING.set, stopping)
     with ThreadPoolExecutor(slots) as pool:
-        waiting = {pool.submit(question.attempt): k for k, question in enumerate(questions)}
+        waiting = {
+            pool.submit(context.copy().run, question.attempt): k
+            for k, question in enumerate(questions)
+        }
         try:
             yield from _failures_last(
                 (waiting[done], done.result()) for done in as_completed(waiting)
             )
         except BaseException:
+            stopping.set()
             for future in waiting:
                 future.cancel()
-            questions[0].judge.stop()
+            context.run(questions[0].judge.stop)
             raise
 
 
@@ -210,11 +221,14 @@ def asked(questions: Sequence[Question], n_jobs: int | None = None) -> NDArray[n
     """
     values: list[float] = []
     found = current().answers(questions, n_jobs)
-    for answer in in_order(found):
-        if isinstance(answer, MetricError):
-            answer.answers = tuple(values)
-            raise answer
-        values.append(answer)
+    try:
+        for answer in in_order(found):
+            if isinstance(answer, MetricError):
+                answer.answers = tuple(values)
+                raise answer
+            values.append(answer)
+    finally:  # now, not when the exception that knows this frame is forgotten
+        getattr(found, "close", lambda: None)()
     return np.array(values, dtype=float)
 
 

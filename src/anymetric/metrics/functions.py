@@ -17,7 +17,7 @@ from anymetric.data import Columns, Floats
 from anymetric.metrics.base import BoundMetric, Metric
 from anymetric.metrics.calls import BoundCalls
 from anymetric.metrics.classes import Classes
-from anymetric.metrics.exchange import predictions_table
+from anymetric.metrics.exchange import RESERVED, predictions_table
 from anymetric.metrics.ranked import RELEVANCE
 from anymetric.metrics.rows import Rows
 from anymetric.metrics.signatures import (
@@ -158,6 +158,7 @@ class FunctionMetric(Metric):
         given = _given(rows)
         asked = (*self.asks, *self.takes)
         if self.takes_all:
+            self._check_names(rows.side)
             weights = ("sample_weight",) if not rows.unweighted else ()
             asked = (*asked, *(name for name in (*weights, *rows.side) if name not in asked))
         missing = [name for name in self.asks if name not in given]
@@ -167,6 +168,15 @@ class FunctionMetric(Metric):
                 f"{sorted(rows.side) or 'none'}. Give a side column of that name, or a default."
             )
         return {name: given[name] for name in asked if name in given}
+
+    def _check_names(self, side: Columns) -> None:
+        """Refuse metadata that would stand in the place of what is predicted."""
+        for name in side:
+            if name in RESERVED or name.startswith(tuple(f"{one}_" for one in RESERVED)):
+                raise ValueError(
+                    f"Metric {self.name!r} is given a table with columns of its own, {RESERVED}: "
+                    f"metadata cannot be called {name!r}."
+                )
 
 
 @dataclass(frozen=True, eq=False)

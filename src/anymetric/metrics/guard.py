@@ -1,15 +1,15 @@
 """Guard: programs that this process starts do not outlive it, whatever ends it.
 
 A small process of its own waits at a pipe. It is told of every program and every folder of work
-files before they begin; when the pipe closes, it ends and removes what is left of them.
+files before they begin; when the pipe closes, it ends and removes what is left of them. This needs
+a POSIX system. A program that makes a session of its own, as daemons do, is beyond its reach.
 """
 
 from __future__ import annotations
 
+import hashlib
 import os
 import secrets
-import shutil
-import signal
 import subprocess
 import sys
 import tempfile
@@ -18,21 +18,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-WATCH = """
-import os, shutil, signal, sys
-groups, folders = set(), set()
-kept = {b"g": groups, b"f": folders}
-for line in sys.stdin.buffer:
-    sign, kind, what = line[:1], line[1:2], line[2:].rstrip(b"\\n")
-    kept[kind].add(what) if sign == b"+" else kept[kind].discard(what)
-for group in groups:
-    try:
-        os.killpg(int(group), signal.SIGKILL)
-    except OSError:
-        pass
-for folder in folders:
-    shutil.rmtree(folder, ignore_errors=True)
-"""
+from anymetric.metrics import watcher
+from anymetric.metrics.evaluations import STOPPING
+from anymetric.metrics.watcher import end, remove
+from anymetric.store.owners import gone, machine, owner
+
 # The program waits for the word to go, which comes when the guard knows of it.
 GATE = 'read -r go && exec "$@" <"$0"'
 
@@ -54,36 +44,36 @@ class Guard:
     """
 
     def __init__(self) -> None:
-        self.pid = os.getpid()
         self._lock = threading.Lock()
-        self._running: set[int] = set()
-        self._watcher = subprocess.Popen(
-            [sys.executable, "-I", "-S", "-c", WATCH],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-            cwd="/",
-        )
+        self._running: dict[int, threading.Event | None] = {}
+        self._told: dict[str, None] = {}
+        self._watcher = _started()
+        tidy(Path(tempfile.gettempdir()))
 
-    def _tell(self, text: str) -> None:
-        pipe = self._watcher.stdin
-        assert pipe is not None
+    def _tell(self, sign: str, what: str) -> None:
+        """Tell the watcher; one that somebody ended is replaced, and told all."""
         with self._lock:
-            pipe.write(os.fsencode(f"{text}\n"))
-            pipe.flush()
+            if sign == "+":
+                self._told[what] = None
+            else:
+                self._told.pop(what, None)
+            try:
+                _write(self._watcher, [f"{sign}{what}"])
+            except OSError:
+                self._watcher = _started()
+                _write(self._watcher, [f"+{one}" for one in self._told])
 
     @contextmanager
     def folder(self) -> Iterator[Path]:
         """Give a private folder that is gone afterwards."""
-        home = Path(tempfile.gettempdir()) / f"anymetric-{secrets.token_hex(8)}"
-        self._tell(f"+f{home}")
-        home.mkdir(mode=0o700)
+        home = Path(tempfile.gettempdir()) / f"{_prefix(owner())}-{secrets.token_hex(8)}"
+        self._tell("+", f"f{home}")
         try:
+            home.mkdir(mode=0o700)
             yield home
         finally:
-            shutil.rmtree(home, ignore_errors=True)
-            self._tell(f"-f{home}")
+            remove(str(home))
+            self._tell("-", f"f{home}")
 
     @contextmanager
     def program(
@@ -106,27 +96,66 @@ class Guard:
             start_new_session=True,
         )
         try:
-            self._tell(f"+g{program.pid}")
-            self._running.add(program.pid)
-            program.stdin.write(b"go\n")
-            program.stdin.close()
+            self._tell("+", f"g{program.pid}")
+            self._running[program.pid] = STOPPING.get()
+            with suppress(BrokenPipeError):  # it is gone already, and will be seen to be
+                program.stdin.write(b"go\n")
+                program.stdin.close()
             yield program
         finally:
             end(program.pid)
             program.wait()
-            self._running.discard(program.pid)
-            self._tell(f"-g{program.pid}")
+            self._running.pop(program.pid, None)
+            self._tell("-", f"g{program.pid}")
 
     def stop(self) -> None:
-        """End every program that runs now."""
-        for group in tuple(self._running):
-            end(group)
+        """End the programs of those who are stopping now; if nobody says who, all."""
+        whose = STOPPING.get()
+        for group, of in tuple(self._running.items()):
+            if whose is None or of is whose:
+                end(group)
+
+    def forget(self) -> None:
+        """Leave the watcher to the process that this one was forked from."""
+        pipe = self._watcher.stdin
+        assert pipe is not None
+        with suppress(OSError):
+            os.close(pipe.fileno())
+        self._watcher.returncode = 0  # not ours to wait for
 
 
-def end(group: int) -> None:
-    """End a group of processes, if any of it is left."""
-    with suppress(ProcessLookupError, PermissionError):
-        os.killpg(group, signal.SIGKILL)
+def _started() -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [sys.executable, "-I", "-S", watcher.__file__],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+        bufsize=0,
+        cwd="/",
+    )
+
+
+def _write(process: subprocess.Popen[bytes], lines: Sequence[str]) -> None:
+    assert process.stdin is not None
+    for line in lines:
+        process.stdin.write(os.fsencode(f"{line}\n"))
+
+
+def _prefix(who: str) -> str:
+    """Return how the folders of a process are called: a short name of the machine, and when."""
+    _, pid, started = who.split("/")
+    return f"anymetric-{hashlib.sha256(machine().encode()).hexdigest()[:8]}-{pid}-{started}"
+
+
+def tidy(place: Path) -> None:
+    """Remove folders whose process and watcher were both killed."""
+    for left in place.glob(f"{_prefix(f'{machine()}/*/*')}-*"):
+        _, _, pid, started, _ = left.name.split("-", 4)
+        with suppress(OSError):
+            ours = left.lstat().st_uid == os.getuid() and left.is_dir() and not left.is_symlink()
+            if ours and gone(f"{machine()}/{pid}/{started}"):
+                remove(str(left))
 
 
 _guards: dict[int, Guard] = {}
@@ -138,6 +167,18 @@ def guard() -> Guard:
     with _making:
         pid = os.getpid()
         if pid not in _guards:
-            _guards.clear()  # those of a process that this one was forked from
             _guards[pid] = Guard()
         return _guards[pid]
+
+
+def _forked() -> None:
+    """Let the watcher see the end of this process's parent, not of both."""
+    global _making
+    _making = threading.Lock()
+    for one in _guards.values():
+        one.forget()
+    _guards.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forked)

@@ -7,8 +7,9 @@ import os
 import sqlite3
 import threading
 import time
+import weakref
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -20,17 +21,44 @@ MEMORY = ":memory:"
 PATIENCE = 60.0
 
 
+class Unreachable(LedgerError):  # noqa: N818 - it reads as what it says
+    """The connection to a ledger was lost: what was under way did not happen, or is not known to.
+
+    Examples
+    --------
+    >>> raise Unreachable("The server has gone away.")
+    Traceback (most recent call last):
+    anymetric.store.database.Unreachable: The server has gone away.
+    """
+
+
 class Database(Protocol):
     """What a ledger is kept in."""
 
     bytes_type: str
 
-    def transaction(self) -> Any:
-        """Return a context that gives ``execute(sql, **values)``; all of it holds, or nothing."""
+    @property
+    def address(self) -> str:
+        """Where it is, for whoever opens it again; `repr` is for people, and has no password."""
+        ...
+
+    def transaction(self, write: bool = True, durable: bool = True) -> Any:
+        """Return a context that gives ``execute(sql, **values)``; all of it holds, or nothing.
+
+        What need not outlive a machine's loss of power is written faster.
+        """
+        ...
+
+    def now(self, execute: Execute) -> float:
+        """Return the time, in seconds, by a clock that all who use the ledger share."""
         ...
 
     def tables(self) -> set[str]:
-        """Return the names of the tables."""
+        """Return the names of the tables and views."""
+        ...
+
+    def durable(self) -> None:
+        """Let every transaction reach the disk before it counts."""
         ...
 
     def close(self) -> None:
@@ -47,7 +75,7 @@ class SQLite:
     >>> with base.transaction() as execute:
     ...     _ = execute("CREATE TABLE a (x INTEGER)")
     ...     _ = execute("INSERT INTO a VALUES (:x)", x=3)
-    >>> with base.transaction() as execute:
+    >>> with base.transaction(write=False) as execute:
     ...     execute("SELECT x FROM a")
     [(3,)]
     >>> base.close()
@@ -56,16 +84,16 @@ class SQLite:
     bytes_type = "BLOB"
 
     def __init__(self, where: str | Path) -> None:
-        self.where = str(where)
+        self.address = str(where)
         self._lock = threading.RLock()
         self._connection: sqlite3.Connection | None = None
-        self._pid = 0
+        _open.add(self)
 
     def __repr__(self) -> str:
-        return self.where
+        return self.address
 
     @contextmanager
-    def transaction(self) -> Iterator[Execute]:
+    def transaction(self, write: bool = True, durable: bool = True) -> Iterator[Execute]:
         """Give ``execute(sql, **values)``; all of it is on the disk at the end, or nothing."""
         with self._lock, self._explained():
             connection = self._connected()
@@ -73,8 +101,11 @@ class SQLite:
             def execute(sql: str, **values: Any) -> list[Any]:
                 return connection.execute(sql, values).fetchall()
 
-            connection.execute("BEGIN IMMEDIATE")
             try:
+                if write:
+                    mode = "FULL" if durable else "NORMAL"
+                    connection.execute(f"PRAGMA synchronous = {mode}")
+                connection.execute("BEGIN IMMEDIATE" if write else "BEGIN")
                 yield execute
                 connection.execute("COMMIT")
             except BaseException:
@@ -82,20 +113,36 @@ class SQLite:
                     connection.execute("ROLLBACK")
                 raise
 
+    def now(self, execute: Execute) -> float:
+        """Return the time by this machine's clock: nobody else's process can use the file."""
+        return time.time()
+
     def tables(self) -> set[str]:
-        """Return the names of the tables, having looked for damage; nothing is written."""
+        """Return the names of the tables and views, having looked for damage; nothing is written.
+
+        A file that is no ledger must stay as it is, so it is not opened for writing.
+        """
+        if self.address == MEMORY:
+            return set()
+        path = Path(self.address).absolute()
+        if not path.exists() or path.stat().st_size == 0:
+            return set()
+        # What a process left that was killed while it made the file is put right by a writer only.
+        begun = path.with_name(f"{path.name}-journal").exists()
+        mode = "rw" if begun else "ro"
         with self._lock, self._explained():
-            connection = self._connected()
-            (found,) = connection.execute("PRAGMA quick_check(1)").fetchone()
-            if found != "ok":
-                raise sqlite3.DatabaseError(found)
-            rows = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
-            return {name for (name,) in rows}
+            made = sqlite3.connect(f"{path.as_uri()}?mode={mode}", uri=True, timeout=PATIENCE)
+            with closing(made) as connection:
+                (found,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
+                if found != "ok":
+                    raise sqlite3.DatabaseError(found)
+                rows = connection.execute("SELECT name FROM sqlite_master WHERE type <> 'index'")
+                return {name for (name,) in rows}
 
     def close(self) -> None:
         """Close the connection of this process."""
         with self._lock:
-            if self._connection is not None and self._pid == os.getpid():
+            if self._connection is not None:
                 self._connection.close()
             self._connection = None
 
@@ -114,23 +161,46 @@ class SQLite:
                     time.sleep(0.05)
 
     def _connected(self) -> sqlite3.Connection:
-        if self._connection is None or self._pid != os.getpid():
+        if self._connection is None:
             self._connection = sqlite3.connect(
-                self.where, timeout=PATIENCE, isolation_level=None, check_same_thread=False
+                self.address, timeout=PATIENCE, isolation_level=None, check_same_thread=False
             )
-            self._connection.execute("PRAGMA synchronous = FULL")
-            self._pid = os.getpid()
         return self._connection
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
         try:
             yield
-        except sqlite3.DatabaseError as error:
-            raise explained(error, self.where) from error
+        except sqlite3.Error as error:
+            raise explained(error, self.address) from error
 
 
-def explained(error: sqlite3.DatabaseError, where: str) -> Exception:
+# SQLite's locks know nothing of forks: two processes with one connection, even if one of them only
+# closes it, can damage a file. So nobody forks while there is one.
+_open: weakref.WeakSet[SQLite] = weakref.WeakSet()
+_held: list[SQLite] = []
+
+
+def _before_fork() -> None:
+    for base in tuple(_open):
+        base._lock.acquire()
+        _held.append(base)
+        if base.address != MEMORY:
+            base.close()
+
+
+def _after_fork() -> None:
+    while _held:
+        _held.pop()._lock.release()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(
+        before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork
+    )
+
+
+def explained(error: sqlite3.Error, where: str) -> Exception:
     """Return what SQLite said as something that its user can act on.
 
     Examples
@@ -152,7 +222,17 @@ def explained(error: sqlite3.DatabaseError, where: str) -> Exception:
         return LedgerError(
             f"{where} is no ledger of anymetric ({said}): {what}. It was left as it is."
         )
+    return damaged(where, said)
+
+
+def damaged(where: str, said: str) -> LedgerError:
+    """Return what to say of a ledger that is not as it was written.
+
+    Examples
+    --------
+    >>> print(damaged("run.db", "a page is torn"))
+    run.db is damaged (a page is torn): restore a copy of it, or name another. ...
+    """
     return LedgerError(
-        f"{where} is damaged ({said}): restore a copy of it, or name another file. It was left as "
-        "it is."
+        f"{where} is damaged ({said}): restore a copy of it, or name another. It was left as it is."
     )

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import os
+import secrets
 import socket
 from functools import cache
 from pathlib import Path
+
+# States of a process that has ended, and of one that somebody has stopped.
+ENDED, STOPPED = "ZX", "Tt"
 
 
 def owner() -> str:
@@ -13,10 +17,22 @@ def owner() -> str:
 
     Examples
     --------
-    >>> gone(owner())
-    False
+    >>> gone(owner()), lives(owner())
+    (False, True)
     """
-    return f"{machine()}/{os.getpid()}/{_started(os.getpid())}"
+    pid = os.getpid()
+    return f"{machine()}/{pid}/{_started(pid)[0]}"
+
+
+def worker() -> str:
+    """Return a new name of somebody in this process: threads at work at the same time are several.
+
+    Examples
+    --------
+    >>> worker() == worker(), lives(worker())
+    (False, True)
+    """
+    return f"{owner()}/{secrets.token_hex(4)}"
 
 
 def gone(name: str) -> bool:
@@ -27,37 +43,61 @@ def gone(name: str) -> bool:
     >>> gone(f"{machine()}/{os.getpid()}/0"), gone("elsewhere/1/0"), gone("a person")
     (True, False, False)
     """
-    place, _, rest = name.rpartition("/")[0].rpartition("/")
-    if place != machine() or not rest.isdigit():
+    return _standing(name) is False
+
+
+def lives(name: str) -> bool:
+    """Whether the owner is a process of this machine that runs.
+
+    Examples
+    --------
+    >>> lives(f"{machine()}/{os.getpid()}/0"), lives("elsewhere/1/0"), lives("a person")
+    (False, False, False)
+    """
+    return _standing(name) is True
+
+
+def _standing(name: str) -> bool | None:
+    """Whether a process of this machine runs; None if nobody can tell, or it is only stopped."""
+    place, *rest = name.split("/")
+    if place != machine() or len(rest) < 2 or not rest[0].isdecimal():
+        return None
+    started, state = _started(int(rest[0]))
+    if started != rest[1] or state in ENDED:
         return False
-    return _started(int(rest)) != name.rpartition("/")[2]
+    return None if state in STOPPED else True
 
 
 @cache
 def machine() -> str:
-    """Return this machine's name and when it was started."""
+    """Return this machine's name, when it was started, and which of its processes can be seen."""
     boot = Path("/proc/sys/kernel/random/boot_id")
     begun = boot.read_text(encoding="ascii").strip() if boot.exists() else ""
-    return f"{socket.gethostname()}.{begun}".replace("/", "-")
+    try:
+        seen = os.readlink("/proc/self/ns/pid")
+    except OSError:
+        seen = ""
+    return f"{socket.gethostname()}.{begun}.{seen}".replace("/", "-")
 
 
-def _started(pid: int) -> str:
-    """Return when a process was started, in clock ticks since the machine was; empty if gone."""
+def _started(pid: int) -> tuple[str, str]:
+    """Return when a process was started, in clock ticks, and its state; "" and X if it is gone."""
     try:
         text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
-        return text.rpartition(")")[2].split()[19]
+        told = text.rpartition(")")[2].split()
+        return told[19], told[0]
     except (OSError, IndexError):
         return _alive(pid)
 
 
-def _alive(pid: int) -> str:
+def _alive(pid: int) -> tuple[str, str]:
     """Where there is no /proc: whether a process of this number lives."""
     if Path("/proc/self/stat").exists():
-        return ""
+        return "", "X"
     try:
         os.kill(pid, 0)
-    except ProcessLookupError:
-        return ""
+    except (ProcessLookupError, OverflowError):
+        return "", "X"
     except OSError:
         pass
-    return "alive"
+    return "alive", "R"

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
+import math
 from dataclasses import dataclass
+from typing import Any
 
 DONE, FAILED = "done", "failed"
 
@@ -31,6 +35,12 @@ class Evaluation:
         """Whether there is no answer."""
         return self.status == FAILED
 
+    @property
+    def sound(self) -> bool:
+        """Whether it is one finite number, or a failure."""
+        number = isinstance(self.value, float) and math.isfinite(self.value)
+        return number if self.status == DONE else self.failed and self.value is None
+
 
 @dataclass(frozen=True)
 class Posed:
@@ -44,3 +54,25 @@ class Posed:
 
     key: str
     payload: bytes
+
+
+def seal(*values: Any) -> str:
+    """Return a hash that goes with a line: a database notices torn pages, not a changed number.
+
+    Examples
+    --------
+    >>> seal("3f", 0.5) == seal("3f", 0.5), seal("3f", 0.5) == seal("3f", 0.25)
+    (True, False)
+    """
+    return hashlib.sha256(json.dumps(values).encode()).hexdigest()[:16]
+
+
+def clean(text: str) -> str:
+    """Return a text that any database can keep: without zero bytes and broken characters.
+
+    Examples
+    --------
+    >>> clean("a\\0b\\udc80")
+    'a?b?'
+    """
+    return text.replace("\0", "?").encode("utf-8", "replace").decode()

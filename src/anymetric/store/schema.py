@@ -8,12 +8,12 @@ TABLES = (
     "CREATE TABLE about (name TEXT PRIMARY KEY, value TEXT NOT NULL)",
     # One run to a ledger: what it is of, and whether it has ended.
     "CREATE TABLE run (id INTEGER PRIMARY KEY CHECK (id = 1), fingerprint TEXT NOT NULL,"
-    " begun DOUBLE PRECISION NOT NULL, status TEXT NOT NULL)",
+    " begun DOUBLE PRECISION NOT NULL, status TEXT NOT NULL, seal TEXT NOT NULL)",
     # What chance or the clock decided, so that a replay decides the same.
-    "CREATE TABLE choice (name TEXT PRIMARY KEY, value TEXT NOT NULL)",
+    "CREATE TABLE choice (name TEXT PRIMARY KEY, value TEXT NOT NULL, seal TEXT NOT NULL)",
     "CREATE TABLE evaluation (key TEXT PRIMARY KEY, value DOUBLE PRECISION, status TEXT NOT NULL,"
     " attempt INTEGER NOT NULL, seconds DOUBLE PRECISION, error TEXT, owner TEXT NOT NULL,"
-    " made DOUBLE PRECISION NOT NULL)",
+    " made DOUBLE PRECISION NOT NULL, seal TEXT NOT NULL)",
     "CREATE TABLE lease (key TEXT PRIMARY KEY, owner TEXT NOT NULL,"
     " until DOUBLE PRECISION NOT NULL)",
     # Questions that were handed out to whoever tells the answer.

@@ -3,23 +3,31 @@
 from __future__ import annotations
 
 import json
+import pickle
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from anymetric.errors import LedgerError
-from anymetric.store.database import MEMORY, Database, SQLite
-from anymetric.store.owners import gone
-from anymetric.store.records import DONE, FAILED, Evaluation, Posed
+from anymetric.store.database import (
+    MEMORY,
+    PATIENCE,
+    Database,
+    Execute,
+    SQLite,
+    Unreachable,
+    damaged,
+)
+from anymetric.store.leases import Leases, of_keys
+from anymetric.store.records import DONE, FAILED, Evaluation, Posed, clean, seal
 from anymetric.store.schema import NAMES, TABLES, VERSION
 
-# Keys that one statement names.
-CHUNK = 500
 COLUMNS = "key, value, status, attempt, seconds, error, owner, made"
 
 
-class Store:
+class Store(Leases):
     """A ledger in a database; best made by `open_store`.
 
     Parameters
@@ -43,7 +51,14 @@ class Store:
         return f"Store({self.base!r})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return open_store, (repr(self.base),)
+        if self.base.address == MEMORY:
+            raise pickle.PicklingError(
+                "a ledger in memory is of one process: name a file, or leave n_jobs unset"
+            )
+        return open_store, (self.base.address,)
+
+    def __deepcopy__(self, memo: Any) -> Store:
+        return self
 
     def _prepare(self) -> None:
         found = self.base.tables()
@@ -54,7 +69,7 @@ class Store:
                 f"{self.base!r} is no ledger of anymetric: its tables are "
                 f"{', '.join(sorted(found)[:8])}. Name another; it was left as it is."
             )
-        with self.base.transaction() as execute:
+        with self.base.transaction(write=False) as execute:
             rows = execute("SELECT value FROM about WHERE name = 'schema'")
         version = rows[0][0] if rows else "none"
         if version != str(VERSION):
@@ -62,7 +77,7 @@ class Store:
                 f"{self.base!r} is a ledger of version {version}, and this anymetric reads "
                 f"version {VERSION}: upgrade anymetric, or name another. It was left as it is."
             )
-        getattr(self.base, "durable", lambda: None)()
+        self.base.durable()
 
     def _create(self) -> None:
         with self.base.transaction() as execute:
@@ -77,11 +92,12 @@ class Store:
         """Say what the run is of; return whether it had begun before. Another run is refused."""
         told = json.dumps(fingerprint, sort_keys=True)
         with self.base.transaction() as execute:
-            rows = execute("SELECT fingerprint FROM run")
-            if not rows:
-                execute("INSERT INTO run VALUES (1, :f, :t, 'begun')", f=told, t=time.time())
+            before = self._fingerprint(execute)
+            if before is None:
+                values = {"f": told, "t": self.base.now(execute), "s": seal(told)}
+                execute("INSERT INTO run VALUES (1, :f, :t, 'begun', :s)", **values)
                 return False
-        differ = differences(json.loads(rows[0][0]), json.loads(told))
+        differ = differences(before, json.loads(told))
         if differ:
             raise LedgerError(
                 f"{self.base!r} is the ledger of another run: {'; '.join(differ)}. Give what it "
@@ -91,14 +107,19 @@ class Store:
 
     def fingerprint(self) -> dict[str, Any] | None:
         """Return what the run is of; None before it has begun."""
-        with self.base.transaction() as execute:
-            rows = execute("SELECT fingerprint FROM run")
+        with self.base.transaction(write=False) as execute:
+            return self._fingerprint(execute)
+
+    def _fingerprint(self, execute: Execute) -> dict[str, Any] | None:
+        rows = execute("SELECT fingerprint, seal FROM run")
+        if rows and rows[0][1] != seal(rows[0][0]):
+            raise damaged(repr(self.base), "what the run is of is not as it was written")
         return json.loads(rows[0][0]) if rows else None
 
     @property
     def status(self) -> str:
         """How the run stands: new, begun, or how it ended."""
-        with self.base.transaction() as execute:
+        with self.base.transaction(write=False) as execute:
             rows = execute("SELECT status FROM run")
         return rows[0][0] if rows else "new"
 
@@ -107,89 +128,92 @@ class Store:
         with self.base.transaction() as execute:
             execute("UPDATE run SET status = :s", s=status)
 
-    def forgive(self) -> int:
-        """Let failures be tried again, with a note of each; return how many there were."""
+    def forgive(self, status: str | None = None) -> int:
+        """Let failures be tried again, with a note of each; return how many there were.
+
+        With a status, only in a run that ended so, which has thereby begun again.
+        """
         with self.base.transaction() as execute:
+            stands = execute("SELECT status FROM run")
+            if status is not None and stands != [(status,)]:
+                return 0
             failed = execute("SELECT key, error FROM evaluation WHERE status = :s", s=FAILED)
             for key, error in failed:
-                _note(execute, key, f"failed before, to be tried again: {error}")
+                self._note(execute, key, f"failed before, to be tried again: {error}")
             execute("DELETE FROM evaluation WHERE status = :s", s=FAILED)
+            execute("UPDATE run SET status = 'begun'")
         return len(failed)
 
     def choose(self, name: str, make: Callable[[], Any]) -> Any:
         """Return what was chosen under a name; the first time, choose."""
-        with self.base.transaction() as execute:
-            rows = execute("SELECT value FROM choice WHERE name = :n", n=name)
-            if not rows:
-                rows = [(json.dumps(make()),)]
-                execute("INSERT INTO choice VALUES (:n, :v)", n=name, v=rows[0][0])
+        with self.base.transaction(write=False) as execute:
+            rows = execute("SELECT value, seal FROM choice WHERE name = :n", n=name)
+        if not rows:
+            made = json.dumps(make())
+            with self.base.transaction() as execute:  # somebody may have been faster
+                execute(
+                    "INSERT INTO choice VALUES (:n, :v, :s) ON CONFLICT DO NOTHING",
+                    **{"n": name, "v": made, "s": seal(name, made)},
+                )
+                rows = execute("SELECT value, seal FROM choice WHERE name = :n", n=name)
+        if rows[0][1] != seal(name, rows[0][0]):
+            raise damaged(repr(self.base), f"the choice {name!r} is not as it was written")
         return json.loads(rows[0][0])
 
     def known(self, keys: Sequence[str] | None = None) -> dict[str, Evaluation]:
         """Return what is recorded of these keys, or of all."""
-        with self.base.transaction() as execute:
+        with self.base.transaction(write=False) as execute:
+            what = f"SELECT {COLUMNS}, seal FROM evaluation"
             if keys is None:
-                rows = execute(f"SELECT {COLUMNS} FROM evaluation ORDER BY made")
+                rows = execute(f"{what} ORDER BY made")
             else:
-                rows = _of_keys(execute, f"SELECT {COLUMNS} FROM evaluation", keys)
-        return {row[0]: Evaluation(*row) for row in rows}
+                rows = of_keys(execute, what, keys)
+        return {row[0]: self._sound(row) for row in rows}
+
+    def _sound(self, row: Sequence[Any]) -> Evaluation:
+        found = Evaluation(*row[:-1])
+        if not found.sound or row[-1] != seal(*row[:-1]):
+            raise damaged(repr(self.base), f"the answer {row[0]!r} is not as it was written")
+        return found
 
     def record(self, found: Evaluation) -> bool:
-        """Write an answer; a second one for a key is ignored, noted, and returns False."""
-        values = {**found.__dict__, "made": time.time()}
+        """Write an answer; a second one for a key is ignored, noted, and returns False.
+
+        Where the connection breaks in the middle it is written again.
+        """
+        ends, again = time.monotonic() + PATIENCE, False
+        while True:
+            try:
+                return self._record(found, again)
+            except Unreachable:
+                if time.monotonic() > ends:
+                    raise
+                again = True
+
+    def _record(self, found: Evaluation, again: bool) -> bool:
         with self.base.transaction() as execute:
-            execute("DELETE FROM lease WHERE key = :key", key=found.key)
+            line = replace(
+                found,
+                value=None if found.value is None else float(found.value) + 0.0,  # it knows no -0.0
+                error=None if found.error is None else clean(found.error),
+                made=self.base.now(execute),
+            )
+            execute("DELETE FROM lease WHERE key = :key", key=line.key)
             rows = execute(
-                f"INSERT INTO evaluation ({COLUMNS}) VALUES (:key, :value, :status, :attempt, "
-                ":seconds, :error, :owner, :made) ON CONFLICT DO NOTHING RETURNING key",
-                **values,
+                f"INSERT INTO evaluation ({COLUMNS}, seal) VALUES (:key, :value, :status, "
+                ":attempt, :seconds, :error, :owner, :made, :seal) ON CONFLICT DO NOTHING "
+                "RETURNING key",
+                **{**line.__dict__, "seal": seal(*line.__dict__.values())},
             )
-            if not rows:
-                what = found.error if found.status == FAILED else repr(found.value)
-                _note(execute, found.key, f"a second answer was ignored: {what}")
-        return bool(rows)
-
-    def lease(self, keys: Iterable[str], owner: str, seconds: float, most: int = 1) -> list[str]:
-        """Take up to `most` questions that have no answer and that nobody else is at."""
-        now, taken, wanted = time.time(), list[str](), list(keys)
-        with self.base.transaction() as execute:
-            done = {row[0] for row in _of_keys(execute, "SELECT key FROM evaluation", wanted)}
-            rows = _of_keys(execute, "SELECT key, owner, until FROM lease", wanted)
-            held = {key: (who, until) for key, who, until in rows}
-            for key in wanted:
-                who, until = held.get(key, (owner, 0.0))
-                if key in done or not (who == owner or until < now or gone(who)):
-                    continue
-                if len(taken) == most:
-                    break
-                execute(
-                    "INSERT INTO lease VALUES (:key, :owner, :until) ON CONFLICT (key) "
-                    "DO UPDATE SET owner = :owner, until = :until",
-                    **{"key": key, "owner": owner, "until": now + seconds},
+            if not rows and again:  # the first attempt may have been written after all
+                rows = execute(
+                    "SELECT key FROM evaluation WHERE key = :k AND owner = :o",
+                    **{"k": line.key, "o": line.owner},
                 )
-                taken.append(key)
-        return taken
-
-    def leases(self) -> dict[str, tuple[str, float]]:
-        """Return who is at which question, and until when; those that ran out are left out."""
-        with self.base.transaction() as execute:
-            rows = execute("SELECT key, owner, until FROM lease")
-        now = time.time()
-        return {key: (who, u) for key, who, u in rows if u >= now and not gone(who)}
-
-    def renew(self, owner: str, seconds: float) -> None:
-        """Go on holding what an owner holds."""
-        with self.base.transaction() as execute:
-            execute(
-                "UPDATE lease SET until = :u WHERE owner = :owner",
-                u=time.time() + seconds,
-                owner=owner,
-            )
-
-    def release(self, owner: str) -> None:
-        """Let others have what an owner holds."""
-        with self.base.transaction() as execute:
-            execute("DELETE FROM lease WHERE owner = :owner", owner=owner)
+            if not rows:
+                what = line.error if line.status == FAILED else repr(line.value)
+                self._note(execute, line.key, f"a second answer was ignored: {what}")
+        return bool(rows)
 
     def pose(self, questions: Iterable[Posed]) -> None:
         """Keep questions for whoever answers them."""
@@ -203,13 +227,13 @@ class Store:
 
     def posed(self, key: str) -> Posed | None:
         """Return a question that was handed out or may be; None if there is none of this key."""
-        with self.base.transaction() as execute:
+        with self.base.transaction(write=False) as execute:
             rows = execute("SELECT key, payload FROM question WHERE key = :key", key=key)
         return Posed(rows[0][0], bytes(rows[0][1])) if rows else None
 
     def open_keys(self) -> list[str]:
         """Return the questions without an answer, the oldest first."""
-        with self.base.transaction() as execute:
+        with self.base.transaction(write=False) as execute:
             rows = execute(
                 "SELECT key FROM question WHERE key NOT IN (SELECT key FROM evaluation) "
                 "ORDER BY place"
@@ -218,13 +242,17 @@ class Store:
 
     def notes(self) -> list[tuple[float, str, str]]:
         """Return when, of which key, and what was noted."""
-        with self.base.transaction() as execute:
+        with self.base.transaction(write=False) as execute:
             rows = execute("SELECT made, key, said FROM note ORDER BY made")
         return [(made, key, said) for made, key, said in rows]
 
     def close(self) -> None:
         """Let go of the database."""
         self.base.close()
+
+    def _note(self, execute: Execute, key: str, said: str) -> None:
+        values = {"t": self.base.now(execute), "k": key, "s": said}
+        execute("INSERT INTO note VALUES (:t, :k, :s)", **values)
 
 
 def open_store(where: str | Path | None = None) -> Store:
@@ -240,38 +268,33 @@ def open_store(where: str | Path | None = None) -> Store:
         from anymetric.store.postgres import PostgreSQL
 
         return Store(PostgreSQL(text))
-    if text != MEMORY and not Path(text).absolute().parent.is_dir():
-        raise LedgerError(f"{text}: the folder of the ledger does not exist.")
+    if text != MEMORY:
+        path = Path(text).absolute()
+        if not path.parent.is_dir():
+            raise LedgerError(f"{text}: the folder of the ledger does not exist.")
+        if path.exists() and not path.is_file():
+            raise LedgerError(f"{text} is no file: name another as the ledger.")
     return Store(SQLite(text))
 
 
-def differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+def differences(before: Any, now: Any, name: str = "") -> list[str]:
     """Say what two runs do not share.
 
     Examples
     --------
     >>> differences({"method": "auto", "rows": 5}, {"method": "paper", "rows": 5})
     ["method was 'auto', and is now 'paper'"]
+    >>> differences({"metric": {"reads": {"beta": 1.0}}}, {"metric": {"reads": {"beta": 2.0}}})
+    ['metric reads beta was 1.0, and is now 2.0']
     """
-    names = sorted(set(before) | set(now))
-    return [
-        f"{name} was {before.get(name)!r}, and is now {now.get(name)!r}"
-        for name in names
-        if before.get(name) != now.get(name)
-    ]
-
-
-def _note(execute: Any, key: str, said: str) -> None:
-    execute("INSERT INTO note VALUES (:t, :k, :s)", t=time.time(), k=key, s=said)
-
-
-def _of_keys(execute: Any, select: str, keys: Sequence[str]) -> list[Any]:
-    found = []
-    for start in range(0, len(keys), CHUNK):
-        part = {f"k{i}": key for i, key in enumerate(keys[start : start + CHUNK])}
-        marks = ", ".join(f":{name}" for name in part)
-        found += execute(f"{select} WHERE key IN ({marks})", **part)
-    return found
+    if isinstance(before, Mapping) and isinstance(now, Mapping):
+        told = [one.get("name", one.get("kind")) for one in (before, now)]
+        if told[0] != told[1]:  # another thing altogether
+            return [f"{name} was {told[0]!r}, and is now {told[1]!r}"]
+        names = sorted(set(before) | set(now))
+        parts = [differences(before.get(k), now.get(k), f"{name} {k}".strip()) for k in names]
+        return [said for part in parts for said in part]
+    return [] if before == now else [f"{name} was {before!r}, and is now {now!r}"]
 
 
 __all__ = ["DONE", "FAILED", "Store", "differences", "open_store"]

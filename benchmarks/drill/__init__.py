@@ -1,0 +1,1 @@
+"""Drill: what a ledger promises, tried by force."""
