@@ -98,6 +98,7 @@ FEATURES = {
     "typer": command,
     "pooch": download,
     "rapidfuzz": pairs,
+    "openpyxl": lambda: importlib.import_module("anymetric.cli.reading")._read_excel("rows.xlsx"),
     "psycopg": lambda: anymetric.store.open_store("postgresql://localhost/runs"),
     "sqlalchemy": lambda: importlib.import_module("anymetric.store.postgres").sqlalchemy.text,
 }
@@ -177,6 +178,7 @@ def test_estimators_learn_without_extras(bare, kind):
             "pooch",
             "Downloading http://127.0.0.1:1/rows.gz needs pooch: pip install 'anymetric[paper]'.",
         ),
+        ("openpyxl", "Reading Excel files needs openpyxl: pip install 'anymetric[excel]'."),
         ("psycopg", "A ledger on PostgreSQL needs psycopg: pip install 'anymetric[postgres]'."),
         (
             "sqlalchemy",

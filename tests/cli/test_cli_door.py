@@ -14,7 +14,10 @@ import anymetric
 from anymetric.__main__ import main
 from anymetric.cli.progress import Course, Plain
 from anymetric.cli.progress import told as telling
-from anymetric.cli.tables import read_table, separator_of, write_table
+from anymetric.cli.reading import read_table, separator_of
+from anymetric.cli.roles import Roles
+from anymetric.cli.schema import Schema
+from anymetric.cli.tables import write_table
 from anymetric.cli.voice import Voice, shown, strict
 from anymetric.ledger import Probe
 from anymetric.metrics import metric_names
@@ -127,7 +130,9 @@ def test_every_kind_of_file_gives_the_same_table(name, tmp_path):
     table = people(30)
     write_table(table, tmp_path / name)
     again = read_table(tmp_path / name)
-    pd.testing.assert_frame_equal(again, table, check_dtype=False)
+    schema = Schema.of(table, Roles("income"))
+    assert Schema.of(again, Roles("income")) == schema
+    pd.testing.assert_frame_equal(schema.read(again), schema.read(table), check_dtype=False)
 
 
 def test_zstandard_is_read(tmp_path):

@@ -95,7 +95,7 @@ def test_a_function_of_the_users_gets_words_and_side_columns(rows, told, tmp_pat
     (tmp_path / "till.py").unlink()
     code, out, err = told("predict", "r/model.skops", rows)
     assert code == 0, err
-    assert "amount" not in load_model(tmp_path / "r" / "model.skops").columns
+    assert "amount" not in load_model(tmp_path / "r" / "model.skops").schema.features
     scores, table = pd.read_csv("r/scores.csv"), pd.read_csv(rows)
     flagged = scores["prediction"] == "high"
     amount = table["amount"].iloc[scores["row"] - 1].to_numpy()
@@ -157,7 +157,7 @@ def test_clean_rows_judge_and_make_the_table_and_sources_are_weighed(rows, told)
     assert "The page: r/report.html" in out
     model = load_model("r/model.skops")
     assert any("source=A" in name for name in model.estimator.weights_)
-    assert "vendor" not in model.columns
+    assert "vendor" not in model.schema.features
 
 
 def test_which_family_of_models_won_is_told(rows, told):

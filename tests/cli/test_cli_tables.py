@@ -6,7 +6,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from anymetric.cli.tables import read_table
+from anymetric.cli.reading import read_table
 
 from .conftest import ASK, people
 
@@ -24,8 +24,8 @@ def test_separators_at_the_end_of_rows_move_no_column(first, tmp_path):
     table.to_csv(tmp_path / "plain.csv", index=False)
     ended(table, tmp_path / "ended.csv", ",")
     pd.testing.assert_frame_equal(
-        read_table(tmp_path / "ended.csv", ("income", "city")),
-        read_table(tmp_path / "plain.csv", ("income", "city")),
+        read_table(tmp_path / "ended.csv"),
+        read_table(tmp_path / "plain.csv"),
     )
 
 
@@ -106,14 +106,15 @@ def test_a_date_that_cannot_be_read_is_spoken_of(command, done, told, tmp_path):
     table.to_csv(tmp_path / "one.csv", index=False)
     code, _out, err = told(command, done.model, tmp_path / "one.csv")
     assert code == 0, err
-    said = "column 'since' was a date in training; 1 of 20 values are none here"
-    assert f"{said}, and count as missing" in err
+    said = "column 'since' was a date in training; 1 of 20 values (5%) cannot be read, such as"
+    assert f"{said} 'soon', and count as missing" in err
     days = pd.to_datetime(people(20, seed=3)["since"])
     for other in (days.dt.strftime("%d/%m/%Y"), "soon", 20231007):
         table.assign(since=other).to_csv(tmp_path / "all.csv", index=False)
         code, out, err = told(command, done.model, tmp_path / "all.csv")
         assert (code, out) == (2, "")
-        assert "20 of 20 values are none here. Write them as year-month-day" in err
+        assert "20 of 20 values (100%) cannot be read, such as" in err
+        assert "year-month-day" in err
 
 
 def test_dates_of_a_parquet_file_are_not_guessed_from_text(rows, told):
@@ -145,11 +146,16 @@ def test_numbers_that_judge_or_test_must_be_numbers(option, rows, told):
     assert err.count("other.csv: column 'amount' was a number in training; 1 of ") == 1
 
 
-def test_a_flag_in_other_words_is_no_matter_of_decimal_points(done, told, tmp_path):
+def test_a_flag_is_read_in_other_words(done, told, tmp_path):
     table = people(20, seed=3)
-    table["member"] = table["member"].map({True: "yes", False: "no"})
     table.to_csv(tmp_path / "new.csv", index=False)
+    expected = told("predict", done.model, tmp_path / "new.csv")
+    assert expected[0] == 0
+    for yes, no in (("yes", "no"), ("Y", "N"), (1, 0), ("ja", "nein")):
+        other = table.assign(member=table["member"].map({True: yes, False: no}))
+        other.to_csv(tmp_path / "new.csv", index=False)
+        assert told("predict", done.model, tmp_path / "new.csv") == expected
+    table.assign(member="perhaps").to_csv(tmp_path / "new.csv", index=False)
     code, _out, err = told("predict", done.model, tmp_path / "new.csv")
     assert code == 2
-    assert "'member' was a number or a flag in training" in err
-    assert "Write them as True and False." in err
+    assert "'member' was yes/no in training; 20 of 20 values (100%) cannot be read" in err

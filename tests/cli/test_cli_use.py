@@ -34,7 +34,8 @@ def test_new_words_extra_columns_and_gaps_are_taken(done, told, tmp_path):
     code, out, err = told("predict", done.model, tmp_path / "new.csv", "--json")
     assert code == 0, err
     assert json.loads(out)["rows"] == 5
-    assert "column 'city' has 2 values that training never saw: 'Oslo', 'Ålesund'" in err
+    assert "'city' was a category in training; 3 of 4 values (75%) were never seen there" in err
+    assert "'Oslo', 'Ålesund'" in err
 
 
 def test_one_row_is_enough_to_predict(done, told, tmp_path):
@@ -221,16 +222,6 @@ def test_commas_in_numbers_are_read_beside_semicolons(told, tmp_path, monkeypatc
         assert code == 0, err
         found.append([row["value"] for row in json.loads(out)["table"]])
     assert found[0] == found[1]
-
-
-def test_numbers_that_are_read_as_text_are_spoken_of(told, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    table = people()
-    table["amount"] = [f"${value:,.2f}" for value in table["amount"]]
-    table.to_csv("rows.csv", index=False)
-    code, _out, err = told("fit", "rows.csv", *ASK, "--run", "run")
-    assert code == 0, err
-    assert "'amount' is read as text, though 400 of 400" in " ".join(err.split())
 
 
 def test_a_number_that_cannot_be_read_is_spoken_of_when_predicting(done, told, tmp_path):

@@ -55,6 +55,8 @@ class Compare:
     short: bool = False
     out: Path | None = None
     seed: int = 0
+    encoding: str = ""
+    lenient: bool = False
 
     def __call__(self, voice: Voice) -> dict[str, Any]:
         """Read, split, train and judge; tell and return what was found."""
@@ -103,6 +105,8 @@ class Compare:
             budget=self.budget,
             holdout=False,
             seed=self.seed,
+            encoding=self.encoding,
+            lenient=self.lenient,
         )
         setting, division = asked.read(voice)
         return setting, division.train, division.valid
@@ -216,7 +220,7 @@ def one_split(
     setting: Setting, division: Division, makers: dict[str, Any], voice: Voice, words: str
 ) -> dict[str, tuple[float, float]]:
     """Train all methods on one split; return value and seconds of each that did not fail."""
-    _, train, valid, test = division.vectors(setting.seed, setting.target, voice)
+    _, train, valid, test = division.vectors(setting.seed, setting.target, division.train.schema)
     check_judged(setting.metric, test, setting.target, division.words)
     course, began = Course(f"{words}, {OURS}"), time.perf_counter()
     with told(voice, course) as tell:

@@ -13,7 +13,6 @@ from anymetric.cli.faults import UserError
 from anymetric.cli.models import TableModel, load_model
 from anymetric.cli.rows import coded, read_sample
 from anymetric.cli.targets import Task
-from anymetric.cli.vectors import tell_unread
 from anymetric.cli.voice import Voice, measured, number
 from anymetric.metrics import Metric, MetricError
 from anymetric.metrics.ranked import QUERY
@@ -31,11 +30,14 @@ def evaluate(
     greater: bool | None,
     seed: int,
     voice: Voice,
+    *,
+    encoding: str = "",
+    lenient: bool = False,
 ) -> dict[str, Any]:
     """Judge a model by its own metric or by others; tell and return what was found."""
     model = load_model(model_path)
-    sample = read_sample(path, model.roles, voice, model.columns)
-    tell_unread(model.steps, sample.X, sample.name, voice)
+    ways: dict[str, Any] = {"encoding": encoding, "lenient": lenient}
+    sample = read_sample(path, model.roles, voice, model.schema, **ways)
     # A name tells its own direction; what is said of it goes to functions, if there are any.
     own = [name for name in names if ":" in name] or names
     metrics = {name: metric_for(model, name, greater if name in own else None) for name in names}

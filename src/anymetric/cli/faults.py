@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from difflib import get_close_matches
 from enum import IntEnum
+from functools import cache
 from typing import Any
 
 from anymetric.errors import DataError, MissingExtra, import_extra
@@ -55,6 +56,7 @@ class Stopped(Exception):  # noqa: N818 - no error: the user asked for it
     """
 
 
+@cache
 def need(module: str) -> Any:
     """Import a package of the extra `cli`, or say how to get it.
 

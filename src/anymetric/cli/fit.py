@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ from anymetric.cli.progress import Course, told
 from anymetric.cli.roles import Roles
 from anymetric.cli.rows import Division, check_judged, read_sample
 from anymetric.cli.runs import check_free, run_folder, run_name
+from anymetric.cli.schema import guessed, read_as
 from anymetric.cli.tables import check_out, whole
 from anymetric.cli.targets import Target, Task, read_target
 from anymetric.cli.voice import Voice, measured, number
@@ -64,6 +66,8 @@ class Fit:
     run: Path | None = None
     seed: int = 0
     command: str = ""
+    encoding: str = ""
+    lenient: bool = False
 
     def __call__(self, voice: Voice) -> dict[str, Any]:
         """Read, train, judge, save and tell; return all of it as plain values."""
@@ -73,13 +77,13 @@ class Fit:
             check_out(self.out, self.path, self.valid, self.test)
         setting, division = self.read(voice)
         with heard(voice):
-            steps, train, valid, test = division.vectors(self.seed, setting.target, voice)
+            schema = division.train.schema
+            features, train, valid, test = division.vectors(self.seed, setting.target, schema)
             check_judged(setting.metric, test, setting.target, division.words)
-            columns = list(division.train.X.columns)
 
             def whole_model(ours: Any) -> TableModel:
                 asked = self.roles, setting.target, self.metric, self.greater
-                return TableModel(steps, ours, columns, *asked)
+                return TableModel(features, ours, *asked)
 
             with self._keeping(folder, whole_model) as trained:
                 ours, took = train_ours(setting, train, valid, voice)
@@ -131,10 +135,10 @@ class Fit:
     def read(self, voice: Voice) -> tuple[Setting, Division]:
         """Read the files; return what is asked of every method, and the rows."""
         metric = find_metric(self.metric, self.greater, self.roles.side)
-        sample = read_sample(self.path, self.roles, voice)
-        features = list(sample.X.columns)
+        read = partial(read_sample, encoding=self.encoding, lenient=self.lenient)
+        sample = read(self.path, self.roles, voice)
         others = [
-            None if path is None else read_sample(path, self.roles, voice, features)
+            None if path is None else read(path, self.roles, voice, sample.schema)
             for path in (self.valid, self.test)
         ]
         self._check_files()
@@ -148,9 +152,10 @@ class Fit:
         means = self._means(metric, target, sample.name, voice)
         division = Division.of(sample, others[0], others[1], target, self.holdout, self.seed)
         voice.note(
-            f"{sample.name}: {len(sample):,} rows, {len(features)} columns to learn from. "
+            f"{sample.name}: {len(sample):,} rows, {sample.X.shape[1]} columns to learn from. "
             f"{target.sentence}"
         )
+        voice.columns(guessed(sample.schema))
         asked = self.method, self.budget, self.seed, self.model, self.group_thresholds
         groups, side = bool(self.roles.groups), self.roles.side
         limits = tuple(find_limits(self.subject_to, groups, side))
@@ -185,7 +190,7 @@ class Fit:
             baselines={name: rival for name, rival in models.items() if name != OURS},
             groups=test.groups,
             side=test.side or None,
-            asked=self._asked(),
+            asked=self._asked() | {"columns": read_as(model.schema)},
             rows=division.what,
             honest=division.honest,
             feature_names=model.feature_names,
@@ -202,6 +207,7 @@ class Fit:
         """Return what was asked, as a page shows it: nothing that was left alone."""
         roles = asdict(self.roles)
         roles["group"] = ", ".join(roles.pop("groups"))
+        roles["kinds"] = ", ".join(f"{column}: {kind}" for column, kind in self.roles.kinds)
         asked = {"file": str(self.path), "metric": self.metric, **roles}
         asked |= {"valid": self.valid, "test": self.test, "positive": self.positive}
         asked |= {"method": self.method, "budget": self.budget, "seed": self.seed}
@@ -284,6 +290,7 @@ class Fit:
                 "families": found.get("families", {}),
             },
             "slices": run.worth.get("slices", []),
+            "columns": guessed(division.train.schema),
             "saved": saved,
         }
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import zipfile
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,19 +15,24 @@ from numpy.typing import NDArray
 from anymetric import __version__
 from anymetric.cli.asked import find_metric, for_target
 from anymetric.cli.faults import UserError, first_line, need
+from anymetric.cli.reading import check_plain
 from anymetric.cli.roles import Roles, crossed, require
-from anymetric.cli.tables import check_plain
+from anymetric.cli.schema import Schema
 from anymetric.cli.targets import Target
-from anymetric.cli.vectors import feature_names, vectors
+from anymetric.cli.vectors import Features
+from anymetric.cli.voice import Voice
 from anymetric.metrics import Metric
 from anymetric.metrics.ranked import QUERY
 
 # What a model's file may be made of, beside scikit-learn's estimators and plain arrays, which
 # skops itself lets pass. Everything else is refused by name.
 OURS = (
+    "anymetric.cli.kinds.Column",
     "anymetric.cli.models.TableModel",
     "anymetric.cli.roles.Roles",
+    "anymetric.cli.schema.Schema",
     "anymetric.cli.targets.Target",
+    "anymetric.cli.vectors.Features",
     "anymetric.estimators.classifier.MetricClassifier",
     "anymetric.estimators.regressor.MetricRegressor",
     "anymetric.many.pool.Table",
@@ -62,11 +67,9 @@ class TableModel:
 
     Parameters
     ----------
-    steps : Pipeline
-        From a table to a matrix.
+    features : Features
+        From a table to a matrix: how columns are read, and the steps after it.
     estimator : MetricClassifier or MetricRegressor
-    columns : list of str
-        The columns of a table that it reads.
     roles : Roles
     target : Target
     metric : str
@@ -77,9 +80,8 @@ class TableModel:
         The version that made it.
     """
 
-    steps: Any
+    features: Features
     estimator: Any
-    columns: list[str]
     roles: Roles
     target: Target
     metric: str
@@ -89,10 +91,24 @@ class TableModel:
     def matrix(self, table: Any, name: str = "The table") -> NDArray[np.float64]:
         """Return the features of a table's rows; other columns are not looked at."""
         present = list(table.columns)
-        for column in self.columns:
+        for column in self.schema.features:
             require(column, present, name)
-        check_plain(table, self.columns, name)
-        return vectors(self.steps, table[self.columns])
+        check_plain(table, self.schema.features, name)
+        return self.features.matrix(table)
+
+    def check(self, table: Any, name: str, voice: Voice, lenient: bool = False) -> None:
+        """Refuse a file without a column that is read, or one in which much cannot be read."""
+        for column in self.schema.features:
+            require(column, list(table.columns), name)
+        # Of the columns with other roles, only groups may be read to predict.
+        read = {*self.schema.features, *self.roles.groups} & set(table.columns)
+        check_plain(table, read, name)
+        self.schema.check(table[sorted(read)], name, voice, lenient)
+
+    @property
+    def schema(self) -> Schema:
+        """The columns that it reads, and how."""
+        return self.features.schema
 
     def scores(self, table: Any, name: str = "The table") -> NDArray[np.float64]:
         """Return each row's score, positive for the positive label; or one a class; or a number."""
@@ -101,7 +117,7 @@ class TableModel:
             return self.of_matrix(X)
         for column in self.roles.groups:
             require(column, list(table.columns), name, "groups have thresholds of their own")
-        return self.of_matrix(X, crossed(table, self.roles.groups, name))
+        return self.of_matrix(X, crossed(self.schema.read(table), self.roles.groups, name))
 
     def of_matrix(
         self, X: NDArray[np.float64], groups: NDArray[Any] | None = None
@@ -150,25 +166,27 @@ class TableModel:
     @property
     def feature_names(self) -> list[str]:
         """A name for each coefficient."""
-        return feature_names(self.steps)
+        return self.features.names
 
     def __getstate__(self) -> dict[str, Any]:
-        steps = copy.deepcopy(self.steps)
+        steps = copy.deepcopy(self.features.steps)
         for words in _vocabularies(steps):
             # One array instead of a node for each of 100,000 terms.
             words.vocabulary_ = np.array(sorted(words.vocabulary_, key=words.vocabulary_.get))
-        return {**self.__dict__, "steps": steps, "estimator": slim(self.estimator, self.metric)}
+        features = replace(self.features, steps=steps)
+        slimmer = {"features": features, "estimator": slim(self.estimator, self.metric)}
+        return {**self.__dict__, **slimmer}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        for words in _vocabularies(self.steps):
+        for words in _vocabularies(self.features.steps):
             if not isinstance(words.vocabulary_, dict):
                 terms = words.vocabulary_.tolist()
                 words.vocabulary_ = {term: k for k, term in enumerate(terms)}
 
 
 def _vocabularies(steps: Any) -> Iterator[Any]:
-    for encoder in steps["table"].transformers_.values():
+    for _, encoder, _ in steps["table"].transformers_:
         words = getattr(encoder, "vectorizer_", None)
         if hasattr(words, "vocabulary_"):
             yield words

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -55,7 +55,7 @@ class Kind(StrEnum):
 
 Rows = Annotated[
     Path,
-    typer.Argument(metavar="ROWS", help="CSV, TSV (also compressed), Parquet, Arrow or Feather."),
+    typer.Argument(metavar="ROWS", help="CSV, TSV, JSON lines, Excel, Parquet, Arrow or Feather."),
 ]
 Model = Annotated[
     Path, typer.Argument(metavar="MODEL", help="A model that `anymetric fit` saved: model.skops.")
@@ -111,6 +111,33 @@ Keep = Annotated[
     list[str] | None,
     typer.Option(
         "--keep", help="A side or source column to learn from as well.", rich_help_panel=ROLES
+    ),
+]
+
+
+def _kind(name: str, what: str) -> Any:
+    return typer.Option(f"--{name}", help=f"A column to read as {what}.", rich_help_panel=ROLES)
+
+
+Number = Annotated[list[str] | None, _kind("number", "numbers, where the guess is wrong")]
+Category = Annotated[list[str] | None, _kind("category", "categories, such as codes")]
+Text = Annotated[list[str] | None, _kind("text", "free text")]
+Date = Annotated[list[str] | None, _kind("date", "dates")]
+Encoding = Annotated[
+    str,
+    typer.Option(
+        help="Of text files: utf-8, latin-1, ...; by default the one that they are in.",
+        rich_help_panel=ROLES,
+        show_default=False,
+    ),
+]
+AllowUnknown = Annotated[
+    bool,
+    typer.Option(
+        "--allow-unknown",
+        help="Take values as missing that training never saw or that cannot be read, however many "
+        "they are.",
+        rich_help_panel=ROLES,
     ),
 ]
 Positive = Annotated[

@@ -9,29 +9,37 @@ from typing import Any
 from anymetric.cli.contenders import heard
 from anymetric.cli.faults import UserError, need
 from anymetric.cli.models import load_model
+from anymetric.cli.reading import check_plain, read_table
 from anymetric.cli.roles import require
-from anymetric.cli.tables import check_out, check_plain, read_table, write_table
-from anymetric.cli.vectors import new_words, tell_unread
+from anymetric.cli.rows import tell_encoding
+from anymetric.cli.tables import check_out, write_table
 from anymetric.cli.voice import Voice
 
 
 def predict(
-    model_path: Path, path: Path, out: Path | None, keep: tuple[str, ...], voice: Voice
+    model_path: Path,
+    path: Path,
+    out: Path | None,
+    keep: tuple[str, ...],
+    voice: Voice,
+    *,
+    encoding: str = "",
+    lenient: bool = False,
 ) -> dict[str, Any]:
     """Score the rows of a file; write them to another, or to standard output."""
     if out is not None:
         check_out(out, model_path, path)
-    model, table = load_model(model_path), read_table(path)
+    model, table = load_model(model_path), read_table(path, encoding)
+    tell_encoding(table, str(path), voice)
     for column in keep:
         require(column, list(table.columns), str(path), "--keep")
         if column in (*model.score_names, "prediction"):
             raise UserError(f"--keep {column}: that is the name of a column to be written.")
     check_plain(table, keep, str(path))
+    model.check(table, str(path), voice, lenient)
     with heard(Voice(quiet=True)):
         scores = model.scores(table, str(path))
-    tell_new(new_words(model.steps, table), voice)
-    tell_unread(model.steps, table, str(path), voice)
-    found = {column: table[column] for column in keep}
+    found = {column: as_typed(table[column]) for column in keep}
     if model.target.labels is not None:
         found |= model.columns_of(scores)
     if model.calls or model.target.labels is None:
@@ -48,9 +56,16 @@ def predict(
     return {"rows": len(frame), **{name: frame[name].tolist() for name in frame}}
 
 
-def tell_new(found: dict[str, list[str]], voice: Voice) -> None:
-    """Say which values training never saw."""
-    for column, words in found.items():
-        few = ", ".join(repr(word) for word in words[:3]) + (", ..." if len(words) > 3 else "")
-        count = f"{len(words)} value{'s' if len(words) > 1 else ''}"
-        voice.note(f"Note: column {column!r} has {count} that training never saw: {few}.")
+def as_typed(column: Any) -> Any:
+    """Return a column of plain numbers as numbers; whatever else is written stays as it is.
+
+    Examples
+    --------
+    >>> pd = need("pandas")
+    >>> as_typed(pd.Series(["7", "8"])).tolist(), as_typed(pd.Series(["007", "8"])).tolist()
+    ([7, 8], ['007', '8'])
+    """
+    if not need("pandas").api.types.is_string_dtype(column.dtype):
+        return column
+    plain = column.str.fullmatch(r"-?(0|[1-9]\d*)(\.\d+)?", na=True).all()
+    return need("pandas").to_numeric(column) if plain else column

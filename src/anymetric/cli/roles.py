@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,6 +13,8 @@ from anymetric.cli.faults import UserError, hint, need
 
 # More values than this, and a column names rows rather than groups.
 MOST_GROUPS = 100
+# The group of the rows that have none.
+MISSING = "missing"
 
 
 @dataclass(frozen=True)
@@ -29,6 +31,8 @@ class Roles:
         Several are crossed: every combination of their values is a group.
     source : str
     side, drop, keep : tuple of str
+    kinds : tuple of (column, kind)
+        What columns hold, where the user says so.
 
     Examples
     --------
@@ -43,6 +47,7 @@ class Roles:
     side: tuple[str, ...] = ()
     drop: tuple[str, ...] = ()
     keep: tuple[str, ...] = ()
+    kinds: tuple[tuple[str, str], ...] = ()
 
     def features(self, columns: Iterable[str]) -> list[str]:
         """Return the columns that a model may read."""
@@ -60,7 +65,10 @@ class Roles:
         present = list(columns)
         told = {"--target": (self.target,), "--group": self.groups, "--side": self.side}
         told |= {"--source": (self.source,) if self.source else (), "--drop": self.drop}
-        for option, asked in (told | {"--keep": self.keep}).items():
+        told |= {"--keep": self.keep}
+        for column, kind in self.kinds:
+            told[f"--{kind}"] = (*told.get(f"--{kind}", ()), column)
+        for option, asked in told.items():
             for column in asked:
                 require(column, present, name, option)
         if self.target in (*self.groups, *self.side, self.source, *self.keep):
@@ -107,16 +115,19 @@ class Sample:
     name: str = ""
     rows: NDArray[np.intp] = field(default_factory=lambda: np.arange(0))
     unlabelled: int = 0
+    schema: Any = None
 
     @classmethod
-    def of(cls, table: Any, roles: Roles, name: str, features: list[str] | None = None) -> Sample:
+    def of(
+        cls, table: Any, roles: Roles, name: str, features: Sequence[str] | None = None
+    ) -> Sample:
         """Sort the columns of a table; rows without a target are left out, and counted."""
         rows = np.flatnonzero(table[roles.target].notna())
         known = table.iloc[rows].reset_index(drop=True)
         if not len(known):
             raise UserError(f"Column {roles.target!r} of {name} is empty in every row.")
         return cls(
-            known[roles.features(known.columns) if features is None else features],
+            known[roles.features(known.columns) if features is None else list(features)],
             known[roles.target],
             crossed(known, roles.groups, name),
             filled(known[roles.source], name, "--source").astype(str) if roles.source else None,
@@ -139,22 +150,23 @@ class Sample:
             {name: column[rows] for name, column in self.side.items()},
             self.name,
             self.rows[rows],
+            schema=self.schema,
         )
 
 
 def crossed(table: Any, columns: tuple[str, ...], name: str) -> NDArray[Any] | None:
-    """Return each row's group: the values of the group columns, joined.
+    """Return each row's group: the values of the group columns, joined; missing is a group too.
 
     Examples
     --------
     >>> pd = need("pandas")
-    >>> table = pd.DataFrame({"sex": ["F", "M"], "old": [1, 0]})
+    >>> table = pd.DataFrame({"sex": ["F", "M", None], "old": [1, 0, 1]})
     >>> crossed(table, ("sex", "old"), "rows.csv").tolist()
-    ['F, 1', 'M, 0']
+    ['F, 1', 'M, 0', 'missing, 1']
     """
     if not columns:
         return None
-    parts = [filled(table[column], name, "--group").astype(str) for column in columns]
+    parts = [_named(table[column], name) for column in columns]
     groups = np.array([", ".join(values) for values in zip(*parts, strict=True)])
     count = len(np.unique(groups))
     if count > MOST_GROUPS:
@@ -163,6 +175,13 @@ def crossed(table: Any, columns: tuple[str, ...], name: str) -> NDArray[Any] | N
             f"{MOST_GROUPS} can be told apart. Name a column with fewer values."
         )
     return groups
+
+
+def _named(column: Any, name: str) -> NDArray[Any]:
+    known = column.notna()
+    names = np.full(len(column), MISSING, dtype=object)
+    names[known.to_numpy()] = filled(column[known], name, "--group").astype(str)
+    return names
 
 
 def filled(column: Any, name: str, option: str) -> NDArray[Any]:

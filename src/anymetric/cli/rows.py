@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 from anymetric.baselines._fits import folds as even_folds
 from anymetric.cli.contenders import Rows
 from anymetric.cli.faults import UserError, need
+from anymetric.cli.reading import check_plain, read_table
 from anymetric.cli.roles import Roles, Sample, require
-from anymetric.cli.tables import check_plain, read_table
+from anymetric.cli.schema import MUCH, Schema
 from anymetric.cli.targets import Target
-from anymetric.cli.vectors import nearly_numbers, tell_unread, vectoriser, vectors
+from anymetric.cli.vectors import Features
 from anymetric.cli.voice import Voice
 from anymetric.estimators._holdout import FEWEST_ROWS, hold_out
 from anymetric.metrics import Metric
@@ -27,33 +28,58 @@ SHARE = 0.2
 
 
 def read_sample(
-    path: Path, roles: Roles, voice: Voice, features: list[str] | None = None
+    path: Path,
+    roles: Roles,
+    voice: Voice,
+    schema: Schema | None = None,
+    *,
+    encoding: str = "",
+    lenient: bool = False,
 ) -> Sample:
-    """Read a file and sort its columns; rows after the first file need the same features."""
-    table, name = read_table(path, (roles.target, *roles.groups)), str(path)
-    if features is not None:
+    """Read a file and sort its columns; files after the first are read with its schema."""
+    table, name = read_table(path, encoding), str(path)
+    tell_encoding(table, name, voice)
+    first = schema is None
+    if schema is not None:
         # Where rows come from, and what is left out, was settled with the training file.
-        roles = replace(roles, source="", drop=(), keep=())
-        for column in features:
+        roles = replace(roles, source="", drop=(), keep=(), kinds=())
+        for column in schema.features:
             require(column, list(table.columns), name)
     roles.check(table.columns, name)
-    read = roles.features(table.columns) if features is None else features
+    read = roles.features(table.columns) if schema is None else schema.features
     check_plain(table, {*read, *roles.named}, name)
-    sample = Sample.of(table, roles, name, features)
+    if schema is None:
+        schema = Schema.of(table, roles)
+        if roles.kinds:
+            check_said(schema, roles, table, name)
+    else:
+        schema.check(table, name, voice, lenient, roles.target)
+    sample = replace(Sample.of(schema.read(table), roles, name, schema.features), schema=schema)
     if sample.unlabelled:
         voice.note(
             f"{name}: {sample.unlabelled} rows without a value of {roles.target!r} were left out."
         )
-    if features is None:
-        for column, (like, total) in nearly_numbers(sample.X).items():
-            voice.note(
-                f"Note: {name}: column {column!r} is read as text, though {like:,} of {total:,} "
-                "values look like numbers: write them with a decimal point and nothing else."
-            )
-    if features is None and len(sample) < FEWEST:
+    if first and len(sample) < FEWEST:
         count = f"{len(sample)} row{'s' if len(sample) > 1 else ''}"
         raise UserError(f"{name} has {count}; training needs at least {FEWEST}.")
     return sample
+
+
+def tell_encoding(table: Any, name: str, voice: Voice) -> None:
+    """Say which encoding a file is read in, where nothing told it."""
+    if guessed := table.attrs.get("encoding"):
+        voice.note(f"Note: {name} is no UTF-8 and is read as {guessed}; --encoding names another.")
+
+
+def check_said(schema: Schema, roles: Roles, table: Any, name: str) -> None:
+    """Refuse a kind that the user names where many values are none of it."""
+    for found in schema.unread(table):
+        if found.column.name in dict(roles.kinds) and found.wrong > MUCH * found.count:
+            column, kind = found.column.name, found.column.kind
+            raise UserError(
+                f"{name}: --{kind} {column}: {found.wrong:,} of {found.count:,} values are none, "
+                f"such as {found.some[0]!r}."
+            )
 
 
 def coded(sample: Sample, target: Target, X: NDArray[np.float64]) -> Rows:
@@ -128,20 +154,18 @@ class Division:
         return cls(kept, valid, test, what)
 
     def vectors(
-        self, seed: int, target: Target, voice: Voice
-    ) -> tuple[Any, Rows, Rows | None, Rows]:
+        self, seed: int, target: Target, schema: Schema
+    ) -> tuple[Features, Rows, Rows | None, Rows]:
         """Learn the steps from the training rows; return them and the rows of each part."""
-        steps = vectoriser(seed)
-        train = coded(self.train, target, vectors(steps, self.train.X, fit=True))
+        features, matrix = Features.fitted(schema, self.train.X, seed)
+        train = coded(self.train, target, matrix)
 
         def read(part: Sample) -> Rows:
-            if part.name != self.train.name:  # of that file all has been said
-                tell_unread(steps, part.X, part.name, voice)
-            return coded(part, target, vectors(steps, part.X))
+            return coded(part, target, features.matrix(part.X))
 
         valid = None if self.valid is None else read(self.valid)
         test = read(self.test) if valid is None or self.test is not self.valid else valid
-        return steps, train, valid, test
+        return features, train, valid, test
 
 
 def some_out(

@@ -2,239 +2,172 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.compose import ColumnTransformer
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from anymetric.cli.faults import UserError, first_line, need
-from anymetric.cli.voice import Voice
+from anymetric.cli.kinds import CATEGORY, DATE, FLAG, NUMBER, TEXT
+from anymetric.cli.schema import Schema
 
-# Up to so many different words a column is one-hot: a linear model reads that best.
-FEW_WORDS = 100
-# What people write in numbers that a reader does not take for one.
-MARKS = r"[\s,'$€£%]"
-# How a date of ISO 8601 begins: whatever follows, no other date is meant.
-ISO = r"\d{4}-\d{2}-\d{2}"
-FLAGS = {"true", "false", "yes", "no", "t", "f", "y", "n", "on", "off"}
-# What a column was in training, and how to write it.
-KINDS = {
-    "number": ("a number", "Write them with a decimal point."),
-    "flag": ("a number or a flag", "Write them as True and False."),
-    "date": ("a date", "Write them as year-month-day, such as 2020-07-13."),
-}
+# A missing value of a category is a value of its own.
+ABSENT = "(missing)"
+# Numbers that a text becomes, and the words that are tried as names for them.
+COMPONENTS, FREQUENT = 30, 300
 
 
-def vectoriser(seed: int) -> Any:
-    """Return the steps before the model: skrub's vectoriser, gaps filled and marked, scaled.
+def vectoriser(schema: Schema, seed: int) -> Pipeline:
+    """Return the steps before the model: encoders by kind, gaps filled and marked, scaled.
 
-    Examples
-    --------
-    >>> pd = need("pandas")
-    >>> table = pd.DataFrame({"age": [20.0, None, 40.0], "city": ["a", "b", "a"]})
-    >>> vectoriser(0).fit_transform(table).shape
-    (3, 3)
+    Dates and text are encoded by skrub, the rest by scikit-learn.
     """
     skrub = need("skrub")
-    words = skrub.StringEncoder(n_components=30, random_state=seed)
-    table = skrub.TableVectorizer(cardinality_threshold=FEW_WORDS, high_cardinality=words)
+    one_hot = OneHotEncoder(drop="if_binary", handle_unknown="ignore", sparse_output=False)
+    parts: list[tuple[str, Any, Any]] = [
+        ("numbers", "passthrough", [*schema.of_kind(NUMBER), *schema.of_kind(FLAG)]),
+        ("words", one_hot, schema.of_kind(CATEGORY)),
+    ]
+    parts += [(f"date {name}", skrub.DatetimeEncoder(), name) for name in schema.of_kind(DATE)]
+    for name in schema.of_kind(TEXT):
+        text = skrub.StringEncoder(n_components=COMPONENTS, random_state=seed)
+        parts.append((f"text {name}", text, name))
     gaps = SimpleImputer(strategy="median", add_indicator=True, keep_empty_features=True)
-    return Pipeline([("table", table), ("gaps", gaps), ("scale", StandardScaler())])
-
-
-def vectors(steps: Any, table: Any, *, fit: bool = False) -> NDArray[np.float64]:
-    """Return the matrix of a table, learning the steps from it if asked."""
-    table = without_infinity(table if fit else dated(steps, table))
-    try:
-        found = steps.fit_transform(table) if fit else steps.transform(table)
-    except Exception as error:  # skrub rejects a column in many ways
-        raise UserError(
-            f"The columns cannot be turned into numbers: {first_line(error)}."
-        ) from error
-    matrix = np.asarray(found, dtype=np.float64)
-    if not matrix.shape[1]:
-        raise UserError("No column holds anything to learn from: all are empty.")
-    return matrix
-
-
-def without_infinity(table: Any) -> Any:
-    """Return the table with infinities as missing values.
-
-    Examples
-    --------
-    >>> int(without_infinity(need("pandas").DataFrame({"x": [1.0, np.inf]})).x.isna().sum())
-    1
-    """
-    wide = table.select_dtypes("number")
-    endless = [name for name in wide if np.isinf(wide[name].to_numpy(np.float64, na_value=0)).any()]
-    return table.assign(
-        **{name: table[name].replace([np.inf, -np.inf], np.nan) for name in endless}
+    return Pipeline(
+        [("table", ColumnTransformer(parts)), ("gaps", gaps), ("scale", StandardScaler())]
     )
 
 
-def feature_names(steps: Any) -> list[str]:
-    """Return a name for each column of the matrix.
+@dataclass(frozen=True, eq=False)
+class Features:
+    """From the rows of any file to a matrix: how columns are read, and the steps after it.
+
+    Parameters
+    ----------
+    schema : Schema
+    steps : Pipeline
+    names : list of str
+        A readable name for each column of the matrix.
+    owners : list of str
+        The column of the file that each comes from.
 
     Examples
     --------
-    >>> steps = vectoriser(0)
-    >>> _ = vectors(steps, need("pandas").DataFrame({"city": ["a", "b", "a", "c"]}), fit=True)
-    >>> feature_names(steps)
-    ['city=a', 'city=b', 'city=c']
+    >>> from anymetric.cli.roles import Roles
+    >>> table = need("pandas").DataFrame({"city": ["a", "b", "a", "c"], "age": ["3", "", "4", "5"]})
+    >>> schema = Schema.of(table.assign(y=0), Roles("y"))
+    >>> features, matrix = Features.fitted(schema, schema.read(table), 0)
+    >>> features.names, matrix.shape
+    (['age', 'city=a', 'city=b', 'city=c', 'age missing'], (4, 5))
     """
-    table, gaps = steps["table"], steps["gaps"]
-    words: dict[str, str] = {}
-    for column, outputs in table.input_to_outputs_.items():
-        encoder = table.transformers_.get(column)
-        if hasattr(encoder, "categories_"):
-            words |= {out: f"{column}={out.removeprefix(f'{column}_')}" for out in outputs}
-    names = [str(name) for name in table.get_feature_names_out()]
-    marks = gaps.get_feature_names_out(names)[len(names) :]
-    shown = [words.get(name, name) for name in names]
-    return shown + [f"{str(name).removeprefix('missingindicator_')} missing" for name in marks]
+
+    schema: Schema
+    steps: Any
+    names: list[str]
+    owners: list[str]
+
+    @classmethod
+    def fitted(cls, schema: Schema, table: Any, seed: int) -> tuple[Features, NDArray[np.float64]]:
+        """Learn the steps from the training rows; return them and the rows' matrix."""
+        if not schema.features:
+            raise UserError("No column is left to learn from: all are empty or have one value.")
+        steps = vectoriser(schema, seed)
+        with _in_a_sentence():
+            matrix = np.asarray(steps.fit_transform(prepared(schema, table)), dtype=np.float64)
+        named = list(_named(steps, schema, table))
+        return cls(
+            schema, steps, [name for name, _ in named], [owner for _, owner in named]
+        ), matrix
+
+    def matrix(self, table: Any) -> NDArray[np.float64]:
+        """Return the matrix of a table, which is read as in training."""
+        with _in_a_sentence():
+            found = self.steps.transform(prepared(self.schema, self.schema.read(table)))
+        return np.asarray(found, dtype=np.float64)
 
 
-def new_words(steps: Any, table: Any) -> dict[str, list[str]]:
-    """Return, by column, the values that training never saw.
-
-    Examples
-    --------
-    >>> pd = need("pandas")
-    >>> steps = vectoriser(0)
-    >>> _ = vectors(steps, pd.DataFrame({"city": ["a", "b", "a"]}), fit=True)
-    >>> new_words(steps, pd.DataFrame({"city": ["a", "c"]}))
-    {'city': ['c']}
-    """
-    found = {}
-    for column, encoder in steps["table"].transformers_.items():
-        if hasattr(encoder, "categories_"):
-            known = {str(value) for value in encoder.categories_[0]}
-            new = sorted({str(value) for value in table[column].dropna()} - known)
-            if new:
-                found[column] = new
-    return found
+@contextmanager
+def _in_a_sentence() -> Iterator[None]:
+    try:
+        yield
+    except Exception as error:  # encoders reject a column in many ways
+        message = f"The columns cannot be turned into numbers: {first_line(error)}."
+        raise UserError(message) from error
 
 
-def dated(steps: Any, table: Any) -> Any:
-    """Return the table with the dates in it read: what were dates in training.
-
-    Examples
-    --------
-    >>> pd = need("pandas")
-    >>> steps = vectoriser(0)
-    >>> _ = vectors(steps, pd.DataFrame({"day": ["13/07/2020", "14/07/2020"]}), fit=True)
-    >>> dated(steps, pd.DataFrame({"day": ["15/07/2020", "2020-07-15 00:00"]})).day.nunique()
-    1
-    """
-    kinds = steps["table"].column_to_kind_
-    days = [name for name in table if kinds.get(name) == "datetime"]
-    return table.assign(**{name: dates(table[name], _spelling(steps, name)) for name in days})
-
-
-def _spelling(steps: Any, column: str) -> str | None:
-    """Return how training spelt the dates of a column; None if they were no text."""
-    parts = steps["table"].all_processing_steps_[column]
-    return next((part.format_ for part in parts if hasattr(part, "format_")), None)
-
-
-def dates(column: Any, spelling: str | None) -> Any:
-    """Return a column of text as dates: as training spelt them, or as ISO 8601 does.
-
-    Examples
-    --------
-    >>> text = need("pandas").Series(["13/07/2020", "2020-07-13T00:00:00", "7/13/2020"])
-    >>> dates(text, "%d/%m/%Y").dt.day.tolist()
-    [13.0, 13.0, nan]
-    """
+def prepared(schema: Schema, table: Any) -> Any:
+    """Return the features as encoders take them: no infinities, a word for a missing category."""
     pd = need("pandas")
-    if pd.api.types.is_datetime64_any_dtype(column.dtype):
-        return column
-    text, ways = column.astype("str").str.strip(), {"errors": "coerce", "utc": True}
-    found = pd.to_datetime(text.where(text.str.match(ISO)), format="ISO8601", **ways)
-    if spelling is None:
-        return found
-    return pd.to_datetime(text, format=spelling, **ways).fillna(found)
-
-
-@dataclass(frozen=True)
-class Unread:
-    """A column that holds something else than in training: how many values, of how many.
-
-    Examples
-    --------
-    >>> Unread("flag", "flag", 3, 3).says
-    "column 'flag' was a number or a flag in training; 3 of 3 values are none here"
-    """
-
-    column: str
-    kind: str
-    wrong: int
-    count: int
-
-    @property
-    def says(self) -> str:
-        """What there is to say of it."""
-        values = f"{self.wrong:,} of {self.count:,} values"
-        return (
-            f"column {self.column!r} was {KINDS[self.kind][0]} in training; {values} are none here"
-        )
-
-
-def unread(steps: Any, table: Any) -> Iterator[Unread]:
-    """Yield the columns that were numbers or dates in training and hold something else.
-
-    Examples
-    --------
-    >>> pd = need("pandas")
-    >>> steps = vectoriser(0)
-    >>> _ = vectors(steps, pd.DataFrame({"x": [1.0, 2.0, 3.0]}), fit=True)
-    >>> next(unread(steps, pd.DataFrame({"x": ["1.5", "oops", None]})))
-    Unread(column='x', kind='number', wrong=1, count=2)
-    """
-    kinds = steps["table"].kind_to_columns_
-    for column in (*kinds["numeric"], *kinds["datetime"]):
-        values = table[column].dropna()
-        kind = "date" if column in kinds["datetime"] else "number"
-        if kind == "date":
-            good = int(dates(values, _spelling(steps, column)).notna().sum())
-        else:
-            good = numbers_among(values)
-            kind = "flag" if set(values.astype(str).str.lower()) <= FLAGS else kind
-        if good < len(values):
-            yield Unread(column, kind, len(values) - good, len(values))
-
-
-def tell_unread(steps: Any, table: Any, name: str, voice: Voice) -> None:
-    """Say where a number or a date cannot be read; refuse a column in which none can."""
-    for found in unread(steps, table):
-        if found.wrong == found.count:
-            raise UserError(f"{name}: {found.says}. {KINDS[found.kind][1]}")
-        voice.note(f"Note: {name}: {found.says}, and count as missing.")
-
-
-def numbers_among(values: Any) -> int:
-    """Return how many values are numbers, or say one."""
-    return int(need("pandas").to_numeric(values, errors="coerce").notna().sum())
-
-
-def nearly_numbers(table: Any) -> dict[str, tuple[int, int]]:
-    """Return text columns most of whose values would be numbers, but for a comma or a sign.
-
-    Examples
-    --------
-    >>> pd = need("pandas")
-    >>> nearly_numbers(pd.DataFrame({"x": ["1,5", "2,0", "oops"], "city": ["a", "b", "c"]}))
-    {'x': (2, 3)}
-    """
     found = {}
-    for column in table.select_dtypes(["object", "string"]):
-        values = table[column].dropna().astype(str)
-        count = numbers_among(values.str.replace(MARKS, "", regex=True))
-        if count > 0.5 * len(values):
-            found[column] = (count, len(values))
-    return found
+    for name in schema.features:
+        column = table[name]
+        if schema[name].kind in (NUMBER, FLAG):
+            values = column.to_numpy(np.float64)
+            column = np.where(np.isfinite(values), values, np.nan)
+        elif schema[name].kind in (CATEGORY, TEXT):
+            empty = ABSENT if schema[name].kind == CATEGORY else ""
+            column = column.astype(object).where(column.notna(), empty)
+        found[name] = column
+    return pd.DataFrame(found, index=table.index)
+
+
+def _named(steps: Any, schema: Schema, table: Any) -> Iterator[tuple[str, str]]:
+    """Yield a name and the owner of each column of the matrix."""
+    blocks = steps["table"]
+    names: list[tuple[str, str]] = []
+    for part, encoder, chosen in blocks.transformers_:
+        if part == "numbers":
+            names += [(name, name) for name in chosen]
+        elif part == "words" and len(chosen):
+            names += _one_hot(encoder, chosen)
+        elif part.startswith("date "):
+            names += [(str(out), chosen) for out in encoder.get_feature_names_out()]
+        elif part.startswith("text "):
+            names += [(name, chosen) for name in text_names(encoder, table[chosen])]
+    yield from names
+    for k in steps["gaps"].indicator_.features_:
+        yield f"{names[k][1]} missing", names[k][1]
+
+
+def _one_hot(encoder: Any, chosen: list[str]) -> Iterator[tuple[str, str]]:
+    for name, words, out in zip(chosen, encoder.categories_, encoder.drop_idx_, strict=True):
+        for k, word in enumerate(words):
+            if k != out:
+                yield (f"{name} missing" if word == ABSENT else f"{name}={word}"), name
+
+
+def text_names(encoder: Any, column: Any) -> list[str]:
+    """Return a name for each number that a text becomes: the words that raise or lower it most.
+
+    Examples
+    --------
+    >>> column = need("pandas").Series(["red wine", "white wine", "green tea", "black tea"] * 9)
+    >>> encoder = need("skrub").StringEncoder(n_components=2, random_state=0)
+    >>> _ = encoder.fit(column.rename("drink"))
+    >>> sorted(name.split(":")[0] for name in text_names(encoder, column.rename("drink")))
+    ['drink', 'drink']
+    """
+    pd, name = need("pandas"), str(column.name)
+    found = Counter(
+        word for text in column.dropna() for word in set(re.findall(r"[^\W\d_]{3,}", text.lower()))
+    )
+    words = [word for word, _ in found.most_common(FREQUENT)]
+    count = len(encoder.get_feature_names_out())
+    if not words:
+        return [f"{name} {k + 1}" for k in range(count)]
+    weights = np.asarray(encoder.transform(pd.Series(words, name=column.name)), dtype=np.float64)
+    names: list[str] = []
+    for k in range(count):
+        best = np.argsort(-np.abs(weights[:, k]), kind="stable")[:3]
+        shown = f"{name}: {', '.join(words[j] for j in best)}"
+        names.append(shown if shown not in names else f"{shown} ({k + 1})")
+    return names

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +15,8 @@ from rich.text import Text
 
 # Letters that a table's first column has at least.
 ROOM = 12
+# Columns of a kind that are named.
+NAMED = 8
 
 
 @dataclass(frozen=True)
@@ -90,6 +92,18 @@ class Voice:
         for row in rows:
             table.add_row(*(Text(shown(cell)) for cell in row))
         Console(highlight=False).print(table)
+
+    def columns(self, kinds: Mapping[str, Sequence[str]]) -> None:
+        """Tell, beside the result, how columns are read: a row a kind, the first of many names."""
+        table = Table(box=None, pad_edge=False, show_header=False)
+        table.add_column(justify="right")
+        for _ in range(2):
+            table.add_column(no_wrap=False)
+        for kind, names in kinds.items():
+            more = f" and {len(names) - NAMED:,} more" if len(names) > NAMED else ""
+            told = ", ".join(shown(name) for name in names[:NAMED]) + more
+            table.add_row(f"{len(names):,}", Text(kind), Text(told))
+        self.notes.print(table)
 
     def document(self, found: dict[str, Any]) -> None:
         """Print the result as JSON, if that was asked for."""

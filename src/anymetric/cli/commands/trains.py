@@ -32,6 +32,12 @@ def fit(
     side: o.Side = None,
     drop: o.Drop = None,
     keep: o.Keep = None,
+    number: o.Number = None,
+    category: o.Category = None,
+    text: o.Text = None,
+    date: o.Date = None,
+    encoding: o.Encoding = "",
+    allow_unknown: o.AllowUnknown = False,
     positive: o.Positive = None,
     task: o.Task = o.Kind.AUTO,
     greater: o.Greater = None,
@@ -78,7 +84,7 @@ def fit(
     voice = Voice(quiet, json)
     asked = Fit(
         path,
-        roles(target, group, source, side, drop, keep),
+        roles(target, group, source, side, drop, keep, kinds(number, category, text, date)),
         metric,
         valid=valid,
         test=test,
@@ -96,6 +102,8 @@ def fit(
         run=run,
         seed=seed,
         command=command_line(),
+        encoding=encoding,
+        lenient=allow_unknown,
     )
     voice.document(asked(voice))
 
@@ -112,6 +120,12 @@ def compare(
     side: o.Side = None,
     drop: o.Drop = None,
     keep: o.Keep = None,
+    number: o.Number = None,
+    category: o.Category = None,
+    text: o.Text = None,
+    date: o.Date = None,
+    encoding: o.Encoding = "",
+    allow_unknown: o.AllowUnknown = False,
     positive: o.Positive = None,
     task: o.Task = o.Kind.AUTO,
     greater: o.Greater = None,
@@ -157,7 +171,7 @@ def compare(
     voice = Voice(quiet, json)
     asked = Compare(
         path,
-        roles(target, group, source, side, drop, keep),
+        roles(target, group, source, side, drop, keep, kinds(number, category, text, date)),
         metric,
         valid=valid,
         positive=positive,
@@ -174,6 +188,8 @@ def compare(
         short=short,
         out=out,
         seed=seed,
+        encoding=encoding,
+        lenient=allow_unknown,
     )
     voice.document(asked(voice))
 
@@ -185,9 +201,28 @@ def roles(
     side: list[str] | None,
     drop: list[str] | None,
     keep: list[str] | None,
+    kinds: tuple[tuple[str, str], ...] = (),
 ) -> Any:
     """Return the roles that options name, each column once."""
     from anymetric.cli.roles import Roles
 
     groups, sides, out, kept = (tuple(dict.fromkeys(x or ())) for x in (group, side, drop, keep))
-    return Roles(target, groups, source, sides, out, kept)
+    return Roles(target, groups, source, sides, out, kept, kinds)
+
+
+def kinds(
+    number: list[str] | None,
+    category: list[str] | None,
+    text: list[str] | None,
+    date: list[str] | None,
+) -> tuple[tuple[str, str], ...]:
+    """Return what the user says that columns hold; one kind a column."""
+    from anymetric.cli.faults import UserError
+
+    named = {"number": number, "category": category, "text": text, "date": date}
+    found: dict[str, str] = {}
+    for kind, columns in named.items():
+        for column in columns or ():
+            if found.setdefault(column, kind) != kind:
+                raise UserError(f"{column!r} is said to be a {found[column]} and a {kind}.")
+    return tuple(found.items())

@@ -25,6 +25,8 @@ def predict(
         list[str] | None,
         typer.Option("--keep", help="A column to copy beside the scores, such as an id."),
     ] = None,
+    encoding: o.Encoding = "",
+    allow_unknown: o.AllowUnknown = False,
     quiet: o.Quiet = False,
     json: o.Json = False,
 ) -> None:
@@ -36,7 +38,8 @@ def predict(
     from anymetric.cli.predict import predict as scored
 
     voice = Voice(quiet, json)
-    voice.document(scored(model, path, out, tuple(keep or ()), voice))
+    kept = tuple(keep or ())
+    voice.document(scored(model, path, out, kept, voice, encoding=encoding, lenient=allow_unknown))
 
 
 @app.command()
@@ -47,6 +50,8 @@ def evaluate(
     metric: o.Metrics = None,
     greater: o.Greater = None,
     seed: o.Seed = 0,
+    encoding: o.Encoding = "",
+    allow_unknown: o.AllowUnknown = False,
     quiet: o.Quiet = False,
     json: o.Json = False,
 ) -> None:
@@ -54,7 +59,10 @@ def evaluate(
     from anymetric.cli.evaluate import evaluate as judged
 
     voice = Voice(quiet, json)
-    voice.document(judged(model, path, tuple(metric or ()), greater, seed, voice))
+    named = tuple(metric or ())
+    voice.document(
+        judged(model, path, named, greater, seed, voice, encoding=encoding, lenient=allow_unknown)
+    )
 
 
 @app.command()
