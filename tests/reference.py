@@ -24,11 +24,11 @@ def excess_gradient(theta, target, X, y, masks):
 
 
 def adagrad(theta, target, X, y, masks, step=1.0, iterations=100):
-    squares = np.zeros_like(theta)
+    squares = np.full_like(theta, 0.1)  # TensorFlow's initial accumulator
     for _ in range(iterations):
         gradient = excess_gradient(theta, target, X, y, masks)
         squares = squares + gradient**2
-        theta = theta - step * gradient / (np.sqrt(squares) + 1e-10)
+        theta = theta - step * gradient / np.sqrt(squares)
     return theta
 
 

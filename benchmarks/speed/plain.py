@@ -26,13 +26,13 @@ def excess_gradient(theta, target, X, y, masks):
 
 
 def adagrad(theta, target, X, y, masks, iterations):
-    squares = np.zeros_like(theta)
+    squares = np.full_like(theta, 0.1)
     for _ in range(iterations):
         gradient = excess_gradient(theta, target, X, y, masks)
         if not gradient.any():
             break
         squares = squares + gradient**2
-        theta = theta - gradient / (np.sqrt(squares) + 1e-10)
+        theta = theta - gradient / np.sqrt(squares)
     return theta
 
 

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from anymetric.models import Reweighted
     from anymetric.models.boosted import Boosted
     from anymetric.models.torch import TorchModel
+    from anymetric.notebook import NotebookDescent
     from anymetric.projections import LBFGS, Adagrad, Exact, GaussNewton
     from anymetric.runs import Run
     from anymetric.solution import Solution, Status
@@ -83,6 +84,7 @@ __all__ = [
     "MetricRegressor",
     "MetricWarning",
     "MissingExtra",
+    "NotebookDescent",
     "PrecisionAtRecall",
     "Reweighted",
     "Run",
@@ -139,6 +141,7 @@ _HOMES = {
     "models": ("Reweighted",),
     "models.boosted": ("Boosted",),
     "models.torch": ("TorchModel",),
+    "notebook": ("NotebookDescent",),
     "projections": ("LBFGS", "Adagrad", "Exact", "GaussNewton"),
     "runs": ("Run",),
     "solution": ("Solution", "Status"),

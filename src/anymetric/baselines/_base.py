@@ -13,6 +13,7 @@ from sklearn.utils._param_validation import Interval
 
 from anymetric.baselines._trials import Trials
 from anymetric.estimators import MetricClassifier
+from anymetric.history import History
 from anymetric.ledger import BudgetSpent
 from anymetric.problem import Problem
 from anymetric.solution import Solution, Status, keeping
@@ -56,7 +57,7 @@ class Baseline:
         self.cost_ = solution.cost
         self.validation_score_ = float(problem.metric.value(solution.cost))
         self.status_ = solution.status
-        self.history_ = solution.history
+        self.history_ = History(solution.history, problem.names)
         summary = solution.summary
         self.summary_ = replace(summary, chosen=plain(summary.chosen))
         self.n_metric_calls_ = solution.calls

@@ -17,12 +17,13 @@ class Method(StrEnum):
     Examples
     --------
     >>> [method.value for method in Method]
-    ['auto', 'descent', 'paper']
+    ['auto', 'descent', 'paper', 'notebook']
     """
 
     AUTO = "auto"
     DESCENT = "descent"
     PAPER = "paper"
+    NOTEBOOK = "notebook"
 
 
 class Family(StrEnum):

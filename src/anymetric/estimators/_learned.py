@@ -12,6 +12,8 @@ from anymetric.projections.base import stationary_weights
 from anymetric.solution import Status
 from anymetric.surrogates import ClassLoss
 
+# Features beyond this size are too large for steps that were set for zeros and ones.
+LARGE = 100.0
 # Beyond this the surrogates tell nearly the same story twice.
 COLLINEAR = 1e4
 
@@ -98,6 +100,16 @@ def warn_if_collinear(problem, theta):
             f"The surrogates are nearly collinear: the condition number of their slopes is "
             f"{condition:.1e}. How they share their weight is left to chance; drop or merge some "
             f"of {', '.join(problem.names)}."
+        )
+
+
+def warn_if_large(X, method):
+    """Warn where features are taken as they are, and are far from zeros and ones."""
+    largest = float(abs(X).max()) if min(X.shape) else 0.0
+    if largest > LARGE:
+        warn(
+            f"method={method!r} takes features as they are, as its authors did, and has steps for "
+            f"values about one; yours reach {largest:.3g}. Scale them, or set standardize=True."
         )
 
 

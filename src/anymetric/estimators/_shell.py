@@ -31,6 +31,7 @@ from anymetric.estimators._learned import (
     warn_if_clipped,
     warn_if_collinear,
     warn_if_flat,
+    warn_if_large,
     warn_if_unread,
 )
 from anymetric.estimators._ledger import recording, seeds
@@ -48,13 +49,16 @@ from anymetric.estimators._rows import (
 from anymetric.estimators._scorer import warn_if_maximised, warn_if_unweighed, weighed
 from anymetric.estimators._units import unit_of
 from anymetric.gradients import LinearInterpolation, Subspace
+from anymetric.history import History
 from anymetric.ledger import BudgetSpent, Ledger, Probe
+from anymetric.losses import Sigmoid
 from anymetric.method import check_method
 from anymetric.metrics import LimitValue, MetricError, as_metric
 from anymetric.metrics.functions import GIVEN
 from anymetric.models import Linear
 from anymetric.models.ensemble import single_linear
 from anymetric.models.tables import Plain
+from anymetric.notebook import NotebookDescent
 from anymetric.problem import Problem
 from anymetric.projections import LBFGS, Adagrad, GaussNewton
 from anymetric.recorded import Waiting, waiting
@@ -75,7 +79,10 @@ METHODS = {
     "paper": lambda n_jobs: Tuned(
         Descent(gradient=LinearInterpolation(), projection=Adagrad()), n_jobs=n_jobs
     ),
+    "notebook": lambda n_jobs: NotebookDescent(),
 }
+# Methods that are run as their authors ran them, and their loss by class and group.
+PUBLISHED = {"paper": "hinge", "notebook": Sigmoid(1.5)}
 
 
 class MetricEstimator(ShowsRun, TakesRows, CallbackSupportMixin, BaseEstimator):
@@ -89,7 +96,7 @@ class MetricEstimator(ShowsRun, TakesRows, CallbackSupportMixin, BaseEstimator):
         "subject_to": "no_validation",
         "greater_is_better": ["boolean", None],
         "starts": [Interval(numbers.Integral, 0, None, closed="left"), "array-like"],
-        "standardize": ["boolean"],
+        "standardize": ["boolean", StrOptions({"auto"})],
         "fit_intercept": ["boolean"],
         "use_validation": ["boolean", StrOptions({"auto"})],
         "validation_fraction": [Interval(numbers.Real, 0.0, 1.0, closed="neither")],
@@ -114,7 +121,7 @@ class MetricEstimator(ShowsRun, TakesRows, CallbackSupportMixin, BaseEstimator):
         subject_to=None,
         greater_is_better=None,
         starts=0,
-        standardize=True,
+        standardize="auto",
         fit_intercept=True,
         use_validation="auto",
         validation_fraction=0.2,
@@ -302,15 +309,27 @@ class MetricEstimator(ShowsRun, TakesRows, CallbackSupportMixin, BaseEstimator):
         return self._linear(train)
 
     def _linear(self, train):
-        if not self.standardize:
+        if not self._standardized():
+            if self.standardize == "auto":
+                warn_if_large(train.X, self.method)
             return Linear(self.fit_intercept)
         return Linear.standardised(train.X, train.weights, intercept=self.fit_intercept)
+
+    def _standardized(self):
+        """Return whether parameters are those of standardised features."""
+        return self.standardize is True or (self.standardize == "auto" and not self._published())
+
+    def _published(self):
+        """Return the loss of a method that is run as its authors ran it; None of any other."""
+        method = getattr(self, "method", None)
+        return PUBLISHED.get(method) if isinstance(method, str) else None
 
     def _starts(self, ledger, rng):
         """Return the first models: plain ones and random ones, or the user's."""
         problem = ledger.problem
         if isinstance(self.starts, numbers.Integral):
-            return self._plain_starts(ledger) + starts.scattered(problem, self.starts, rng)
+            plain = [np.zeros(problem.size)] if self._published() else self._plain_starts(ledger)
+            return plain + starts.scattered(problem, self.starts, rng)
         given = np.atleast_2d(np.asarray(self.starts, dtype=np.float64))
         if given.shape[1] != problem.size or not np.all(np.isfinite(given)):
             raise ValueError(
@@ -365,7 +384,7 @@ class MetricEstimator(ShowsRun, TakesRows, CallbackSupportMixin, BaseEstimator):
             learners=auto.learners or tuple(with_categories(one, places) for one in learners),
             linear=linear and auto.linear,
             categorical=places,
-            standardize=self.standardize,
+            standardize=self._standardized(),
             **own,
         )
 
@@ -405,7 +424,7 @@ class MetricEstimator(ShowsRun, TakesRows, CallbackSupportMixin, BaseEstimator):
         self.validation_score_ = float(problem.metric.value(solution.cost))
         self._unpack_limits(problem, solution)
         self.status_ = solution.status
-        self.history_ = solution.history
+        self.history_ = History(solution.history, problem.names)
         self.surrogates_ = problem.names
         self.weights_ = solution.worth or learned_weights(problem, solution.best)
         self.row_shares_ = row_shares(problem, self.weights_)

@@ -73,7 +73,8 @@ class TwoClasses:
         if QUERY in metric.needs and not metric.decides and QUERY in train.side:
             # Nothing moves whole queries: one class alone would run away from the other.
             return default_by_query(metric, train)
-        return default_slices(train, by=self.slices or ())
+        loss = self._published() or "logistic"
+        return default_slices(train, loss, by=self.slices or ())
 
     def _plainest(self, problem):
         return starts.plain(problem)

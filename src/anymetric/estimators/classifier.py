@@ -48,10 +48,12 @@ class MetricClassifier(ManyClasses, TwoClasses, ClassifierMixin, MetricEstimator
         and ``method="auto"``. `predict`, `decision_function` and `score` then need ``groups``.
         ``auto``: where a limit speaks of groups and the features tell them without fail, so that
         nobody needs to give them again.
-    method : "auto", "descent", "paper" or a `Method`, default="auto"
+    method : "auto", "descent", "paper", "notebook" or a `Method`, default="auto"
         ``auto``: see `Auto`. ``descent``: Algorithm 1 with probes in the subspace that matters and
-        second-order projections, or with boosting rounds for trees. ``paper``: Algorithm 1 with
-        the paper's settings and tuning.
+        second-order projections, or with boosting rounds for trees. ``paper``: Algorithm 1 as its
+        authors ran it: features as they are, a start at zero, the hinge by class and group, the
+        paper's settings and grids. ``notebook``: their published notebook step by step, with its
+        sigmoid; see `NotebookDescent`.
     subject_to : limit, text or list of them, optional
         What must be kept while the metric is trained for: ``at_least("recall", 0.8)``,
         ``at_most(gap("recall"), 0.05)``, ``"recall>=0.8"``. A model that keeps the limits in two of
@@ -61,9 +63,11 @@ class MetricClassifier(ManyClasses, TwoClasses, ClassifierMixin, MetricEstimator
         For a function whose name does not tell.
     starts : int or array of shape (s, d + 1) or (s, C (d + 1)), default=0
         For the descents: random starts beside two logistic regressions, a plain one with the
-        threshold that is best for the metric and a balanced one. Or your own, instead of them.
-    standardize : bool, default=True
-        Let the parameters live in standardised features; `coef_` is for X as it is.
+        threshold that is best for the metric and a balanced one (``paper`` and ``notebook``: beside
+        zero). Or your own, instead of them.
+    standardize : bool or "auto", default="auto"
+        Let the parameters live in standardised features; `coef_` is for X as it is. ``auto``: for
+        all methods but ``paper`` and ``notebook``.
     fit_intercept : bool, default=True
     use_validation : "auto" or bool, default="auto"
         For ``method="auto"``: whether validation rows train too, cross-fitted: a row validates only
@@ -118,8 +122,8 @@ class MetricClassifier(ManyClasses, TwoClasses, ClassifierMixin, MetricEstimator
         wants both samples.
     class_weight_ : dict
         The same as the mean weight of each class.
-    history_ : list of dicts
-        One row a turn.
+    history_ : History
+        A list with a dictionary for each iterate; ``history_.to_frame()`` is a pandas data frame.
     status_ : Status
         Why the run ended; ``status_.value`` says what to do.
     cost_, validation_score_ : float
@@ -169,7 +173,7 @@ class MetricClassifier(ManyClasses, TwoClasses, ClassifierMixin, MetricEstimator
         subject_to=None,
         greater_is_better=None,
         starts=0,
-        standardize=True,
+        standardize="auto",
         fit_intercept=True,
         use_validation="auto",
         validation_fraction=0.2,

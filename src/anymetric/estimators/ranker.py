@@ -74,7 +74,7 @@ validation_, summary_, n_metric_calls_
         method="auto",
         greater_is_better=None,
         starts=0,
-        standardize=True,
+        standardize="auto",
         fit_intercept=True,
         use_validation="auto",
         validation_fraction=0.2,
@@ -146,7 +146,9 @@ validation_, summary_, n_metric_calls_
         return (0, 1)
 
     def _default_surrogates(self, metric, train):
-        return default_by_query(metric, train) if "query" in train.side else default_ranking()
+        if "query" in train.side:
+            return default_by_query(metric, train)
+        return default_ranking()[:-1] if self._published() else default_ranking()
 
     def _plainest(self, problem):
         return starts.plain(problem)

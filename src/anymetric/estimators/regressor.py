@@ -204,6 +204,10 @@ validation_, summary_, n_metric_calls_, constraints_
         judging = small if valid is train else unit.small(valid)
         return super()._problem(InUnit(metric, unit), small, judging)
 
+    def _published(self):
+        """Return None: the authors ran no regression."""
+        return None
+
     def _unit(self, train, link):
         """Return the unit that targets are trained in; None if they are left as they are."""
         if not self.standardize:

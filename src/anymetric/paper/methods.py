@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from inspect import signature
 from pathlib import Path
 from typing import Any
@@ -14,10 +14,14 @@ from numpy.typing import NDArray
 
 from anymetric import baselines, estimators
 from anymetric.datasets import Dataset, best_linear_gmean
+from anymetric.gradients import LinearInterpolation
+from anymetric.losses import Sigmoid
+from anymetric.notebook import NotebookDescent
 from anymetric.paper.resumed import Resumed
 from anymetric.paper.samples import Parts, groups_of, side_of
 from anymetric.paper.scales import Scale
 from anymetric.paper.tasks import Task
+from anymetric.projections import Adagrad
 from anymetric.tuning import Tuned
 
 
@@ -146,12 +150,33 @@ def proposed(*, loss: str | None = None, probes: int | None = None) -> Make:
             surrogates=task.surrogates(loss or task.loss),
             model="linear",
             method=method,
-            # The paper does not say where it starts.
+            standardize=task.standardize,
+            # The paper does not say where it starts; the authors' notebook starts from zero.
             starts=np.zeros((1, job.parts.train.X.shape[1] + 1)),
             random_state=job.seed,
         )
 
     return make
+
+
+def notebook(job: Job) -> Any:
+    """Return the authors' published loop, as long as the scale lets it be."""
+    loop = NotebookDescent(turns=job.scale.turns)
+    few = min(job.scale.probes, 100)
+    shorter = replace(
+        loop,
+        gradient=LinearInterpolation(m=few, sigma=1.0, sides="one"),
+        projection=Adagrad(iterations=job.scale.iterations, persistent=True),
+    )
+    return estimators.MetricClassifier(
+        job.task.metric,
+        surrogates=job.task.surrogates(Sigmoid(1.5)),
+        model="linear",
+        method=shorter,
+        standardize=False,
+        starts=np.zeros((1, job.parts.train.X.shape[1] + 1)),
+        random_state=job.seed,
+    )
 
 
 class Optimum:
@@ -186,7 +211,9 @@ _METHODS = (
     Method("kar", "Kar et al.", baseline("KarRanker"), turns=3.0),
     Method("on_validation", "LogReg on validation", baseline("ValidationLogistic"), turns=1.5),
     Method("on_both", "LogReg on train and validation", baseline("BothLogistic"), turns=3.0),
+    Method("fw_eg", "FW-EG", baseline("FWEG"), turns=2.0),
     Method("proposed", "Proposed", proposed(), scaled=True),
+    Method("notebook", "Proposed, the notebook's loop", notebook, scaled=True, turns=0.2),
     Method("proposed_10", "Proposed, 10 perturbations", proposed(probes=10), scaled=True),
     Method("proposed_sigmoid", "Proposed, sigmoid", proposed(loss="sigmoid"), scaled=True),
     Method("anymetric", "anymetric's default", default, turns=8.0),

@@ -12,7 +12,7 @@ from anymetric.paper.experiments import EXPERIMENTS, Experiment
 from anymetric.paper.markup import Section, page_html
 from anymetric.paper.scales import Scale
 from anymetric.paper.store import Cell, Row
-from anymetric.paper.tables import lines_of, report
+from anymetric.paper.tables import HEADER, latex, lines_of, report
 
 
 def all_rows(folder: Path) -> dict[Cell, Row]:
@@ -28,8 +28,11 @@ def all_rows(folder: Path) -> dict[Cell, Row]:
     }
 
 
-def write(folder: Path, scale: Scale, *, figures: bool = True) -> Path:
-    """Write Markdown tables, figures and the page of all that is stored; return the page."""
+def write(folder: Path, scale: Scale, *, figures: bool = True, tex: bool = False) -> Path:
+    """Write Markdown tables, figures and the page of all that is stored; return the page.
+
+    With `tex`, every table is written for LaTeX too.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     rows = all_rows(folder)
     sections = []
@@ -42,6 +45,9 @@ def write(folder: Path, scale: Scale, *, figures: bool = True) -> Path:
                 section = replace(section, figure=draw(section, folder, rows, scale))
             text = report(experiment, lines, scale, section.rows)
             (folder / f"{name}.md").write_text(text, encoding="utf-8")
+            if tex:
+                table = latex(HEADER, [line.texts() for line in lines])
+                (folder / f"{name}.tex").write_text(f"{table}\n", encoding="utf-8")
             sections.append(section)
     # A part of the seeds proves nothing.
     checked = claims.claims_of(rows, scale) if scale.seeds >= 1.0 else []

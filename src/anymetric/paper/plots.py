@@ -23,6 +23,7 @@ COLOURS = {
     "relaxed_fm": "tab:purple",
     "gen_rates": "tab:brown",
     "proposed": "tab:orange",
+    "fw_eg": "tab:cyan",
     "anymetric": "tab:blue",
     "on_validation": "tab:olive",
     "on_both": "tab:pink",

@@ -36,7 +36,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if not options.page:
         there, failed = with_data(cells)
         failed += run(there, folder, scale, jobs=options.jobs, renew=options.renew)
-    return int(failed + finish(folder, scale) > 0)
+    return int(failed + finish(folder, scale, tex=options.latex) > 0)
 
 
 def scale_of(options: argparse.Namespace) -> Scale:
@@ -91,6 +91,7 @@ def parser() -> argparse.ArgumentParser:
         action="store_true",
         help="compute nothing; write tables, figures and page of what is there",
     )
+    line.add_argument("--latex", action="store_true", help="write every table for LaTeX too")
     return line
 
 
@@ -166,15 +167,15 @@ def run(
     return progress.failed
 
 
-def finish(folder: Path, scale: Scale) -> int:
+def finish(folder: Path, scale: Scale, *, tex: bool = False) -> int:
     """Write what the rows tell; return 1 if that was not all."""
     if not any(store_of(folder, name).path.exists() for name in EXPERIMENTS):
         print(f"There are no results in {folder}.", file=sys.stderr)
         return 1
     try:
-        page = write(folder, scale)
+        page = write(folder, scale, tex=tex)
     except MissingExtra as error:
-        page = write(folder, scale, figures=False)
+        page = write(folder, scale, figures=False, tex=tex)
         print(f"No figures were drawn: {error}", file=sys.stderr)
     print(f"The tables and figures as a page: {page}")
     return 0

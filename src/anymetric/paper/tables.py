@@ -150,6 +150,28 @@ def markdown(header: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
     return "\n".join(f"| {' | '.join(line)} |" for line in [padded[0], rule, *padded[1:]])
 
 
+def latex(header: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
+    """Return a table for a paper, with the rules of the booktabs package.
+
+    Examples
+    --------
+    >>> print(latex(["data", "ours"], [["A & B", "0.5"]]))
+    \\begin{tabular}{lr}
+    \\toprule
+    data & ours \\\\
+    \\midrule
+    A \\& B & 0.5 \\\\
+    \\bottomrule
+    \\end{tabular}
+    """
+    marks = str.maketrans({**{mark: f"\\{mark}" for mark in "&%$#_"}, "–": "--", "±": r"$\pm$"})
+    rows = [" & ".join(text.translate(marks) for text in line) + r" \\" for line in lines]
+    top = " & ".join(header) + r" \\"
+    columns = "l" * (len(header) - 1) + "r" if len(header) == 2 else "ll" + "r" * (len(header) - 2)
+    opened = [rf"\begin{{tabular}}{{{columns}}}", r"\toprule", top, r"\midrule"]
+    return "\n".join([*opened, *rows, r"\bottomrule", r"\end{tabular}"])
+
+
 def plain(value: Any) -> str:
     """Return a format with four decimals, or three digits of what would be lost in them.
 

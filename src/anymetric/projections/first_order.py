@@ -12,6 +12,9 @@ from scipy import optimize
 from anymetric.problem import Problem
 from anymetric.projections.base import Projection, certify, reach
 
+# Where no gradient has been seen, the root of the summed squares is not divided by.
+TINY = float(np.finfo(np.float64).tiny)
+
 
 @dataclass(frozen=True)
 class Adagrad:
@@ -21,8 +24,9 @@ class Adagrad:
     ----------
     step : float
     iterations : int
-    offset : float
-        Added to the root of the summed squares.
+    accumulator : float
+        What the summed squares begin with: 0.1 in TensorFlow, which the authors used, and zero in
+        PyTorch. It keeps the first steps along a small gradient small.
     persistent : bool
         Carry the summed squares from one projection to the next, as the authors' notebook does:
         it acts as a decay of the step. The paper's text starts afresh each time.
@@ -40,8 +44,14 @@ class Adagrad:
 
     step: float = 1.0
     iterations: int = 100
-    offset: float = 1e-10
+    accumulator: float = 0.1
     persistent: bool = False
+
+    def __post_init__(self) -> None:
+        if not 0.0 <= self.accumulator < np.inf:
+            raise ValueError(
+                f"accumulator must be zero or more, and finite; got {self.accumulator!r}."
+            )
 
     def project(
         self,
@@ -54,7 +64,7 @@ class Adagrad:
     ) -> Projection:
         """Take the steps; an objective of exactly zero has no gradient left and ends them."""
         begun = theta
-        squares = np.zeros_like(theta) if state is None else np.array(state)
+        squares = np.full_like(theta, self.accumulator) if state is None else np.array(state)
         taken = 0
         while taken < self.iterations:
             objective, gradient, _ = problem.excess(theta, target)
@@ -62,7 +72,7 @@ class Adagrad:
                 break
             taken += 1
             squares += gradient * gradient
-            theta = theta - self.step * gradient / (np.sqrt(squares) + self.offset)
+            theta = theta - self.step * gradient / np.sqrt(np.maximum(squares, TINY))
         state = squares if self.persistent else None
         return certify(problem, target, theta, begun, accuracy, taken, state)
 
