@@ -28,6 +28,7 @@ from anymetric.cli.progress import Course, told
 from anymetric.cli.roles import Roles
 from anymetric.cli.rows import Division, check_judged, read_sample
 from anymetric.cli.runs import check_free, run_folder, run_name
+from anymetric.cli.sanity import one_sided, warn
 from anymetric.cli.schema import guessed, read_as
 from anymetric.cli.tables import check_out, whole
 from anymetric.cli.targets import Target, Task, read_target
@@ -100,6 +101,8 @@ class Fit:
                 run = self._gather(model, models, test, division, seconds)
         with run_folder(folder) as scratch:
             self._write(scratch, model, run, division, test)
+        if line := one_sided(model.of_matrix(test.X, test.groups), setting.target):
+            voice.note(line)
         limits = told_limits(ours, test, model.target.words(test.y))
         return self._tell(voice, run, folder, division, setting, limits)
 
@@ -156,6 +159,7 @@ class Fit:
             f"{target.sentence}"
         )
         voice.columns(guessed(sample.schema))
+        warn(sample, others, target, voice)
         asked = self.method, self.budget, self.seed, self.model, self.group_thresholds
         groups, side = bool(self.roles.groups), self.roles.side
         limits = tuple(find_limits(self.subject_to, groups, side))

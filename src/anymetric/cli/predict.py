@@ -12,8 +12,12 @@ from anymetric.cli.models import load_model
 from anymetric.cli.reading import check_plain, read_table
 from anymetric.cli.roles import require
 from anymetric.cli.rows import tell_encoding
+from anymetric.cli.sanity import one_sided
 from anymetric.cli.tables import check_out, write_table
 from anymetric.cli.voice import Voice
+
+# Of fewer rows it says nothing that all are called the same.
+MANY = 20
 
 
 def predict(
@@ -39,6 +43,8 @@ def predict(
     model.check(table, str(path), voice, lenient)
     with heard(Voice(quiet=True)):
         scores = model.scores(table, str(path))
+    if (line := one_sided(scores, model.target)) and len(scores) >= MANY:
+        voice.note(line)
     found = {column: as_typed(table[column]) for column in keep}
     if model.target.labels is not None:
         found |= model.columns_of(scores)
