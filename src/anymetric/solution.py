@@ -17,6 +17,7 @@ from anymetric.ledger import Probe
 from anymetric.metrics import MetricError
 from anymetric.models import Scorer
 from anymetric.projections import Projection
+from anymetric.rules import FittedRule
 from anymetric.summary import Summary
 
 
@@ -149,6 +150,10 @@ class Solution:
     out_of_fold : (Data, array of shape (n, C)) or None
         The validation rows, and their scores at the decision rule by models that they did not
         train.
+    rule : FittedRule or None
+        What turns scores into decisions, where that takes metadata.
+    held_out : array or None
+        The answer's scores of the validation rows, by models that these did not train.
 
     Examples
     --------
@@ -170,6 +175,8 @@ class Solution:
     judges: NDArray[np.float64] | None = field(default=None, repr=False)
     replicates: NDArray[np.float64] | None = field(default=None, repr=False)
     out_of_fold: tuple[Data, NDArray[np.float64]] | None = field(default=None, repr=False)
+    rule: FittedRule | None = field(default=None, repr=False)
+    held_out: NDArray[np.float64] | None = field(default=None, repr=False)
 
     @property
     def theta(self) -> NDArray[np.float64]:

@@ -69,7 +69,7 @@ def test_group_thresholds_never_cost_more_than_a_common_one(seed, name):
     common = Threshold().assess(scores, judge)
     found = GroupThresholds(names.tolist(), member).assess(scores, judge)
     assert found.resampled.mean() <= common.resampled.mean() + 1e-12
-    shift = np.array([found.groups[name] for name in names])[member]
+    shift = np.array([found.rule.shifts[name] for name in names])[member]
     there = scores + found.offsets + shift[:, np.newaxis]
     np.testing.assert_allclose(found.scores, there)
     np.testing.assert_allclose([found.cost, *found.resampled], judge.evaluate(there))
@@ -80,7 +80,7 @@ def test_groups_that_lie_apart_get_thresholds_of_their_own():
     apart = scores + 3.0 * (data.side["groups"] == "a")[:, np.newaxis]
     names, member = np.unique(data.side["groups"], return_inverse=True)
     found = GroupThresholds(names.tolist(), member).assess(apart, counts("error", data, rng, 40))
-    assert found.groups["b"] - found.groups["a"] == pytest.approx(3.8, abs=0.8)
+    assert found.rule.shifts["b"] - found.rule.shifts["a"] == pytest.approx(3.8, abs=0.8)
 
 
 @given(st.integers(0, 10**6), st.sampled_from(["macro_f1", "gmean", "error"]))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from anymetric.auto.decisions import Threshold
+from anymetric.auto.decisions import Competing, Threshold
 from anymetric.auto.judges.base import Judge
 from anymetric.auto.judges.counts import CountsJudge
 from anymetric.auto.judges.learned import LearnedJudge
@@ -57,10 +57,45 @@ def answer_of(search: Search, selection: Selection, transfer: bool) -> Answer | 
         table = search.finalists()
         if not len(table):
             return None
-        found = selected(search, table, selection, transfer)
+        found = by_rule(search, table, selection, transfer)
         if search.judge.confirmed(found.found.scores):
             break
     return found
+
+
+def by_rule(search: Search, table: Predictions, selection: Selection, transfer: bool) -> Answer:
+    """Select under each of several decision rules; the answer of the lowest expected cost stays."""
+    if not isinstance(search.rule, Competing):
+        return selected(search, table, selection, transfer)
+    found: list[tuple[float, Answer]] = []
+    for rule in search.rule.rules:
+        assessed = [rule.assess(one.valid, search.judge) for one in table.candidates]
+        own = Predictions(table.candidates, assessed)
+        answer = selected(replace(search, rule=rule), own, selection, transfer)
+        cost = float(answer.found.resampled.mean())
+        if isinstance(rule, Threshold):
+            cost += threshold_optimism(search.judge, answer.average.valid)
+        found.append((cost, answer))
+    return min(found, key=lambda one: one[0])[1]
+
+
+def threshold_optimism(judge: Judge, scores: Floats64) -> float:
+    """Return how much lower a cost looks on the rows that placed the threshold than on others.
+
+    By the bootstrap: thresholds are placed by each resample, and judged by all rows.
+
+    Examples
+    --------
+    >>> from anymetric.data import Data
+    >>> from anymetric.metrics import as_metric
+    >>> data = Data(np.zeros((2, 1)), np.array([1.0, -1.0]))
+    >>> judge = CountsJudge.of(as_metric("error"), data, np.array([[2.0, 0.0], [0.0, 2.0]]))
+    >>> threshold_optimism(judge, np.zeros((2, 1)))
+    0.5
+    """
+    costs = judge.sweep(scores)[1]
+    best, resample = np.argmin(costs[:, 1:], axis=0), np.arange(costs.shape[1] - 1)
+    return float(np.mean(costs[best, 0] - costs[best, 1 + resample]))
 
 
 def selected(search: Search, table: Predictions, selection: Selection, transfer: bool) -> Answer:
@@ -79,7 +114,7 @@ def selected(search: Search, table: Predictions, selection: Selection, transfer:
 
 def shares_of(table: Predictions, selection: Selection, judge: Judge) -> Floats64:
     """Return the shares of candidates whose scores agree with the leader's."""
-    resampled = np.stack([one.resampled for one in table.assessments], axis=1)  # (B, C)
+    resampled = np.stack([one.compared for one in table.assessments], axis=1)  # (B, C)
     scores = np.stack([one.scores for one in table.assessments])
     flat = table.scores.reshape(len(table), -1)
     return agreeing(selection.shares(resampled, scores, judge.evaluate), flat)

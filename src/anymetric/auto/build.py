@@ -19,9 +19,11 @@ from anymetric.auto.covariate_shift import density_ratio
 from anymetric.auto.decisions import (
     Bias,
     ClassOffsets,
+    Competing,
     DecisionRule,
     GroupThresholds,
     NoRule,
+    RowThresholds,
     SigmoidCalibration,
     Threshold,
 )
@@ -44,7 +46,14 @@ from anymetric.auto.records import LINEAR, Proposal, Weighting
 from anymetric.auto.sample import Sample, dealt
 from anymetric.auto.task import Task
 from anymetric.ledger import Ledger
-from anymetric.metrics import BoundQueries, Classes, ConfusionMetric, DecisionMetric, LabelMetric
+from anymetric.metrics import (
+    BoundQueries,
+    Classes,
+    ConfusionMetric,
+    DecisionMetric,
+    GainMetric,
+    LabelMetric,
+)
 from anymetric.metrics.ranked import QUERY
 from anymetric.models import Learner
 from anymetric.problem import Problem
@@ -228,6 +237,8 @@ def rule_of(
         both = np.concatenate([sample.train.side["groups"], valid.side["groups"]])
         names, member = np.unique(both, return_inverse=True)
         return GroupThresholds(names.tolist(), member[len(sample.train) :])
+    if isinstance(metric, GainMetric) and not sample.few:
+        return Competing((RowThresholds(valid, metric), Threshold()))
     return Threshold()
 
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from anymetric.losses import Loss
 from anymetric.models import Scorer
+from anymetric.rules import FittedRule
 
 Floats64 = NDArray[np.float64]
 LINEAR = "linear"
@@ -182,8 +183,12 @@ class Assessment:
         With the offsets; where these have many parameters, with offsets tuned on other rows.
     scale : float
         What the rule multiplies scores with, before it adds the offsets.
-    groups : dict or None
-        What each group adds further, where groups have thresholds of their own.
+    rule : FittedRule or None
+        What turns these scores into decisions where that takes metadata; None where they are
+        decided for above zero.
+    nearby : array of shape (B,), optional
+        The mean cost on resamples over settings of the rule near the chosen one: candidates are
+        compared by it, for it has less noise than the cost at one setting.
 
     Examples
     --------
@@ -197,16 +202,22 @@ class Assessment:
     resampled: Floats64
     scores: Floats64
     scale: float = 1.0
-    groups: dict[Any, float] | None = None
+    rule: FittedRule | None = None
+    nearby: Floats64 | None = None
 
     @property
     def mean(self) -> float:
         """The mean cost over the rows and their resamples."""
-        return float(np.mean(np.append(self.resampled, self.cost)))
+        return float(np.mean(np.append(self.compared, self.cost)))
+
+    @property
+    def compared(self) -> Floats64:
+        """The costs on resamples by which candidates are compared."""
+        return self.resampled if self.nearby is None else self.nearby
 
     def gain(self, other: Assessment) -> tuple[float, float]:
         """Return by how much this costs less than another, and the standard error of that."""
-        gain = other.resampled - self.resampled
+        gain = other.compared - self.compared
         return float(gain.mean()), float(gain.std())
 
 

@@ -15,6 +15,7 @@ from anymetric.auto.selection import Average
 from anymetric.auto.weights import LearnedWeights, worth_of
 from anymetric.metrics import Classes
 from anymetric.models import Ensemble
+from anymetric.rules import GroupRule
 from anymetric.solution import Solution, Status, Turn
 from anymetric.summary import CandidateSummary, FamilySummary, Summary
 
@@ -94,8 +95,21 @@ def told(
     resampled = answer.found.resampled if answer.found.resampled.size else None
     seen = judged.problem.valid, answer.found.scores
     calls = search.ledger.calls
+    held_out = answer.found.scale * answer.average.valid + answer.found.offsets
     return Solution(
-        best, status, turns, calls, summary, worth, rows, scorer, judges, resampled, seen
+        best,
+        status,
+        turns,
+        calls,
+        summary,
+        worth,
+        rows,
+        scorer,
+        judges,
+        resampled,
+        seen,
+        rule=answer.found.rule,
+        held_out=held_out,
     )
 
 
@@ -115,7 +129,7 @@ def summary_of(search: Search, answer: Answer) -> Summary:
         training_weight=answer.trust,
         metric_error=search.judge.metric_error,
         offsets=dict(zip(names, offsets, strict=True)),
-        group_offsets=found.groups or {},
+        group_offsets=found.rule.shifts if isinstance(found.rule, GroupRule) else {},
     )
     return with_gain(summary, answer)
 

@@ -14,6 +14,7 @@ from anymetric.baselines._trials import Trials
 from anymetric.baselines.logistic import LogisticBaseline, PostShift
 from anymetric.metrics import Sweep
 from anymetric.problem import Problem
+from anymetric.rules import GroupRule
 from anymetric.solution import Solution, Status
 
 Floats = NDArray[np.float64]
@@ -109,4 +110,4 @@ max_metric_calls, random_state
         super()._unpack(problem, solution)
         apart = solution.summary.chosen.get("shifts", {})
         known = np.unique(problem.train.side["groups"]).tolist()
-        self.shifts_ = {name: apart.get(name, 0.0) for name in known}
+        self.decision_rule_ = GroupRule({name: apart.get(name, 0.0) for name in known})

@@ -39,13 +39,13 @@ from anymetric.metrics import (
     EqualisedOdds,
     ErrorRate,
     FBeta,
+    GainMetric,
     GMean,
     MacroByGroup,
     MeanRecall,
     Metric,
     OddsGap,
     Precision,
-    Profit,
     RateGap,
     Recall,
     RecallGMean,
@@ -86,7 +86,7 @@ def _f_measure(metric: FBeta, rows: Rows) -> Evidence:
 
 
 @evidence.register
-def _profit(metric: Profit, rows: Rows) -> Evidence:
+def _profit(metric: GainMetric, rows: Rows) -> Evidence:
     return Gain(metric)
 
 

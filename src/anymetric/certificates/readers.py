@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from anymetric.certificates.readings import Combined, Extreme, Outcomes, Reading, Resampled
-from anymetric.metrics import Metric, Profit, Rows
+from anymetric.metrics import GainMetric, Metric, Rows
 
 Floats64 = NDArray[np.float64]
 Four = tuple[float, float, float, float]
@@ -99,12 +99,13 @@ class Gain:
 
     Examples
     --------
+    >>> from anymetric.metrics import Profit
     >>> rows = Rows(np.array([1.0, -1.0]), np.ones(2))
     >>> Gain(Profit(tp=5.0, fp=-1.0)).read(rows, np.ones(2)).value
     2.0
     """
 
-    profit: Profit
+    profit: GainMetric
 
     @property
     def approximate(self) -> bool:
@@ -114,15 +115,13 @@ class Gain:
     def read(self, rows: Rows, scores: Floats64) -> Reading:
         """Return the gains by outcome, or row by row."""
         profit, flagged = self.profit, scores > 0.0
+        gains = profit.gains(rows.side, len(rows))
         if not profit.needs:
-            cost = profit.flag_cost
-            top = (profit.tp - cost, profit.fp - cost, profit.fn, profit.tn)  # type: ignore[operator]
-            return Rate(top, (1.0, 1.0, 1.0, 1.0)).read(rows, scores)  # type: ignore[arg-type]
-        once = replace(rows, weights=np.ones(len(rows)))
-        cells, _ = profit.cells(once)
-        left = np.where(rows.positive, *(profit._gain(x, rows) for x in (profit.fn, profit.tn)))
-        gains = np.where(flagged, left + cells.weights, left)
-        return by_row(rows.weights, gains, np.ones(len(rows)))
+            tp, fp, fn, tn = (float(one[0]) for one in gains)
+            return Rate((tp, fp, fn, tn), (1.0, 1.0, 1.0, 1.0)).read(rows, scores)
+        won = np.where(rows.positive, gains.tp, gains.fp)
+        left = np.where(rows.positive, gains.fn, gains.tn)
+        return by_row(rows.weights, np.where(flagged, won, left), np.ones(len(rows)))
 
 
 @dataclass(frozen=True)

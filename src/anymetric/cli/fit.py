@@ -375,7 +375,7 @@ def train_rivals(
 
 def scores(model: TableModel, division: Division, test: Rows) -> Any:
     """Return the rows of the table with score and prediction, and their number in the file."""
-    found = model.of_matrix(test.X, test.groups)
+    found = model.of_matrix(test.X, test.groups, test.side)
     columns: dict[str, Any] = {"row": division.test.rows + 1, "target": division.test.y}
     if test.groups is not None:
         columns["group"] = test.groups

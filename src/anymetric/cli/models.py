@@ -16,7 +16,7 @@ from anymetric import __version__
 from anymetric.cli.asked import find_metric, for_target
 from anymetric.cli.faults import UserError, first_line, need
 from anymetric.cli.reading import check_plain
-from anymetric.cli.roles import Roles, crossed, require
+from anymetric.cli.roles import Roles, crossed, filled, require
 from anymetric.cli.schema import Schema
 from anymetric.cli.targets import Target
 from anymetric.cli.vectors import Features
@@ -42,7 +42,14 @@ OURS = (
     "anymetric.models.linear.Linear",
     "anymetric.models.outputs.Outputs",
     "anymetric.models.tables.Plain",
+    "anymetric.metrics.profit.Profit",
     "anymetric.models.trees.Trees",
+    "anymetric.rules.GroupRule",
+    "anymetric.rules.OffsetRule",
+    "anymetric.rules.RowRule",
+    "anymetric.rules.ScoreRule",
+    "anymetric.rules.ThresholdRule",
+    "anymetric.rules.TopRule",
     "numpy.dtype",
 )
 # Of a fitted estimator: what predicting, judging and explaining read.
@@ -51,7 +58,7 @@ KEPT = (
     "intercept_",
     "link_",
     "model_",
-    "shifts_",
+    "decision_rule_",
     "n_features_in_",
     "_classes",
     "weights_",
@@ -113,18 +120,26 @@ class TableModel:
     def scores(self, table: Any, name: str = "The table") -> NDArray[np.float64]:
         """Return each row's score, positive for the positive label; or one a class; or a number."""
         X = self.matrix(table, name)
-        if not hasattr(self.estimator, "shifts_"):
-            return self.of_matrix(X)
-        for column in self.roles.groups:
+        needs = getattr(getattr(self.estimator, "decision_rule_", None), "needs", ())
+        groups = self.roles.groups if "groups" in needs else ()
+        for column in groups:
             require(column, list(table.columns), name, "groups have thresholds of their own")
-        return self.of_matrix(X, crossed(self.schema.read(table), self.roles.groups, name))
+        side = [column for column in needs if column != "groups"]
+        for column in side:
+            require(column, list(table.columns), name, "the decision rule reads it")
+        read = self.schema.read(table) if needs else table
+        columns = {column: filled(read[column], name, "--side") for column in side}
+        return self.of_matrix(X, crossed(read, groups, name) if groups else None, columns)
 
     def of_matrix(
-        self, X: NDArray[np.float64], groups: NDArray[Any] | None = None
+        self,
+        X: NDArray[np.float64],
+        groups: NDArray[Any] | None = None,
+        side: dict[str, Any] | None = None,
     ) -> NDArray[np.float64]:
-        """Return the scores of rows that are numbers already; groups may have their own shifts."""
+        """Return the scores of rows that are numbers already; a rule may read their metadata."""
         try:
-            return np.asarray(self.estimator._told_scores(X, groups))
+            return np.asarray(self.estimator._told_scores(X, groups, side))
         except ValueError as error:
             raise UserError(str(error)) from error
 

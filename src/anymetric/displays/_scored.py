@@ -167,12 +167,12 @@ def transformed(estimator: Any, X: Any) -> Any:
     return transformed(estimator[-1], estimator[:-1].transform(X) if len(estimator) > 1 else X)
 
 
-def own_scores(ours: Any, X: Any, groups: Any) -> NDArray[np.float64]:
-    """Return the scores; some classifiers have a threshold for each group."""
+def own_scores(ours: Any, X: Any, groups: Any, side: Any = None) -> NDArray[np.float64]:
+    """Return the scores; some classifiers decide by groups or other metadata."""
     score = getattr(ours, "decision_function", ours.predict)
-    asks = "groups" in inspect.signature(score).parameters
-    scores = score(X, groups=groups) if asks else score(X)
-    return np.asarray(scores, dtype=np.float64)
+    takes = inspect.signature(score).parameters
+    given = {name: one for name, one in (("groups", groups), ("side", side)) if name in takes}
+    return np.asarray(score(X, **given), dtype=np.float64)
 
 
 def as_columns(X: Any, side: Any, groups: Any) -> dict[str, NDArray[Any]]:

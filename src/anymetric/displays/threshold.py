@@ -92,7 +92,7 @@ class ThresholdDisplay:
         X = transformed(estimator, X)
         rows = Scored(
             ours.metric_,
-            own_scores(ours, X, groups),
+            own_scores(ours, X, groups, side),
             ours._encode_valid(np.asarray(y)),
             as_columns(X, side, groups),
             None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64),

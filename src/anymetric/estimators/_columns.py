@@ -6,6 +6,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from anymetric.rules import GroupRule
+
 RESERVED = ("class", "groups", "source", "y")
 
 
@@ -125,6 +127,32 @@ def members(groups, known, n, asked_by):
         )
     places = {name: place for place, name in enumerate(known)}
     return np.array([places[name] for name in column.tolist()], dtype=np.intp)
+
+
+def rule_columns(rule, scores, groups, side, asked_by):
+    """Return the columns that a decision rule reads, checked.
+
+    Examples
+    --------
+    >>> from anymetric.metrics import Profit
+    >>> from anymetric.rules import RowRule
+    >>> rule_columns(RowRule(Profit(tp="saved")), np.zeros(2), None, None, "MetricClassifier")
+    Traceback (most recent call last):
+    ...
+    ValueError: MetricClassifier decides by RowRule(Profit(tp='saved'), scale=1), which reads the
+    column(s) saved of every row; columns given: none. Give side= with columns of these names.
+    """
+    if isinstance(rule, GroupRule):
+        members(groups, list(rule.shifts), len(scores), asked_by)
+    columns = side_columns(scores, side, groups=groups)
+    missing = [name for name in rule.needs if name not in columns]
+    if missing:
+        raise ValueError(
+            f"{asked_by} decides by {rule!r}, which reads the column(s) {', '.join(missing)} of "
+            f"every row; columns given: {', '.join(sorted(columns)) or 'none'}. Give side= with "
+            "columns of these names."
+        )
+    return columns
 
 
 def check_known(train, valid):

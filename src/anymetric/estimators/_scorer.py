@@ -92,7 +92,7 @@ class MetricScorer(_BaseScorer):
         given = {name: column for name, column in kwargs.items() if column is not None}
         many = labels if isinstance(labels, Classes) else None
         metric = self.metric if many is None else meant(self.metric, many)
-        scores = scores_of(estimator, X, many, given.get("groups"), metric.decides)
+        scores = scores_of(estimator, X, many, metric.decides, **metadata(given))
         rows = X if self.metric.reads_features else None
         given |= {"ranker": not (is_classifier(estimator) or is_regressor(estimator))}
         return self._sign * self.value(y, scores, **given, labels=labels, grades=y_true, X=rows)
@@ -121,7 +121,12 @@ def coded(estimator, y):
     return np.where(y > least, 1.0, -1.0), (0, 1)
 
 
-def scores_of(estimator, X, many=None, groups=None, decides=False):
+def metadata(given):
+    """Return what decisions may take of the columns that were given."""
+    return {name: given.get(name) for name in ("groups", "side")}
+
+
+def scores_of(estimator, X, many=None, decides=False, **given):
     """Return scores that are positive where the estimator's second class is more likely.
 
     With many classes, one for each. A metric of probabilities reads those of `predict_proba`.
@@ -131,11 +136,11 @@ def scores_of(estimator, X, many=None, groups=None, decides=False):
     estimator : fitted estimator
     X : array-like
     many : Classes, optional
-    groups : array-like, optional
-        For an estimator that takes them.
     decides : bool
         Whether only decisions will be read: those of a classifier are its own, whatever threshold
         it has them from.
+    given : groups, side
+        For an estimator that takes them.
 
     Examples
     --------
@@ -147,14 +152,14 @@ def scores_of(estimator, X, many=None, groups=None, decides=False):
     if is_regressor(estimator):
         return np.asarray(estimator.predict(X), dtype=np.float64)
     told = decides and is_classifier(estimator)
-    if hasattr(estimator, "steps") and hasattr(estimator[-1], "shifts_"):
-        # A pipeline takes no groups for its last step.
+    if hasattr(estimator, "steps") and hasattr(estimator[-1], "decision_rule_"):
+        # A pipeline takes no metadata for its last step.
         estimator, X = estimator[-1], estimator[:-1].transform(X) if len(estimator) > 1 else X
     if hasattr(estimator, "decision_function") and not told:
-        return np.asarray(asked(estimator.decision_function, X, groups), dtype=np.float64)
+        return np.asarray(asked(estimator.decision_function, X, given), dtype=np.float64)
     if hasattr(estimator, "predict_proba") and not told:
         return scores_from(estimator.predict_proba(X), many)
-    answers = np.asarray(asked(estimator.predict, X, groups))
+    answers = np.asarray(asked(estimator.predict, X, given))
     if many is not None:
         sure = answers if answers.ndim == 2 else answers[:, np.newaxis] == estimator.classes_
         return np.where(sure, 1.0, -1.0)
@@ -163,10 +168,10 @@ def scores_of(estimator, X, many=None, groups=None, decides=False):
     return answers.astype(np.float64)
 
 
-def asked(method, X, groups):
-    """Return what an estimator's method says of rows, and of their groups if it takes them."""
-    grouped = "groups" in inspect.signature(method).parameters
-    return method(X, groups=groups) if grouped else method(X)
+def asked(method, X, given):
+    """Return what an estimator's method says of rows, with what it takes of their metadata."""
+    takes = inspect.signature(method).parameters
+    return method(X, **{name: column for name, column in given.items() if name in takes})
 
 
 def scores_from(probabilities, many=None):

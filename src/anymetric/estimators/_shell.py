@@ -22,7 +22,7 @@ from anymetric.auto.records import LINEAR
 from anymetric.data import Data
 from anymetric.descent import Descent
 from anymetric.diagnosis import around_scores, diagnose
-from anymetric.estimators._columns import members, side_columns
+from anymetric.estimators._columns import rule_columns, side_columns
 from anymetric.estimators._families import descent_over, families, reads_gaps, with_categories
 from anymetric.estimators._learned import (
     learned_weights,
@@ -429,9 +429,9 @@ class MetricEstimator(ShowsRun, TakesRows, CallbackSupportMixin, BaseEstimator):
         self.weights_ = solution.worth or learned_weights(problem, solution.best)
         self.row_shares_ = row_shares(problem, self.weights_)
         self.summary_ = solution.summary
-        self.__dict__.pop("shifts_", None)
-        if solution.summary.group_offsets:
-            self.shifts_ = dict(solution.summary.group_offsets)
+        self.__dict__.pop("decision_rule_", None)
+        if solution.rule is not None:
+            self.decision_rule_ = solution.rule
         self.n_metric_calls_ = solution.calls
         self._unpack_rows(problem, solution)
         own = not (isinstance(self.surrogates, str) and self.surrogates == "auto")
@@ -516,13 +516,16 @@ class MetricEstimator(ShowsRun, TakesRows, CallbackSupportMixin, BaseEstimator):
         product = self._checked(X) @ self.coef_.ravel() + np.ravel(self.intercept_)[0]
         return np.asarray(product, dtype=np.float64)
 
-    def _told_scores(self, X, groups):
-        """Return the scores of rows; groups may have thresholds of their own."""
-        scores = self._scores(X)
-        if not hasattr(self, "shifts_"):
+    def _told_scores(self, X, groups=None, side=None):
+        """Return the scores of rows; a decision rule may read metadata of theirs."""
+        scores, rule = self._scores(X), getattr(self, "decision_rule_", None)
+        if rule is None or not rule.needs:
             return scores
-        member = members(groups, list(self.shifts_), len(scores), type(self).__name__)
-        return scores + np.array(list(self.shifts_.values()))[member]
+        return rule.moved(scores, rule_columns(rule, scores, groups, side, type(self).__name__))
+
+    def _judged_scores(self, X, groups, side):
+        """Return the scores that the metric reads."""
+        return self._told_scores(X, groups, side)
 
     def score(self, X, y, sample_weight=None, *, groups=None, side=None) -> float:
         """Return the metric itself, in its own direction.
@@ -561,7 +564,7 @@ class MetricEstimator(ShowsRun, TakesRows, CallbackSupportMixin, BaseEstimator):
 
     def _valued(self, metric, X, y, sample_weight, groups, side):
         """Return a metric of the predictions on rows."""
-        scores = self._told_scores(X, groups)
+        scores = self._judged_scores(X, groups, side)
         check_consistent_length(X, y)
         y, scores, weights, columns, X = weighed(
             metric,
@@ -590,8 +593,9 @@ class MetricEstimator(ShowsRun, TakesRows, CallbackSupportMixin, BaseEstimator):
         Diagnosis
             Print it.
         """
-        known = hasattr(self, "model_") or hasattr(self, "shifts_")
-        scores = self._told_scores(X, groups) if known else None
+        moved = bool(getattr(getattr(self, "decision_rule_", None), "needs", ()))
+        known = hasattr(self, "model_") or moved
+        scores = self._told_scores(X, groups, side) if known else None
         X = self._checked(X)
         y = self._encode_valid(as_target(y))
         columns = side_columns(X, side, groups=groups, source=source)

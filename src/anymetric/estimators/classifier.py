@@ -14,6 +14,7 @@ from anymetric.estimators._limits import GroupReader, reads_groups
 from anymetric.estimators._many import ManyClasses
 from anymetric.estimators._shell import MetricEstimator
 from anymetric.estimators._two import TwoClasses
+from anymetric.rules import GroupRule
 
 
 class MetricClassifier(ManyClasses, TwoClasses, ClassifierMixin, MetricEstimator):
@@ -206,35 +207,43 @@ class MetricClassifier(ManyClasses, TwoClasses, ClassifierMixin, MetricEstimator
             random_state=random_state,
         )
 
-    def decision_function(self, X, *, groups=None) -> np.ndarray:
+    def decision_function(self, X, *, groups=None, side=None) -> np.ndarray:
         """Return the scores: positive for ``classes_[1]``; of many classes or labels, one for each.
 
         Parameters
         ----------
         X : array-like of shape (n, d)
-        groups : array-like of shape (n,), optional
-            Read only where groups have thresholds of their own.
+        groups, side : optional
+            As in `fit`; read only where the decision rule reads them (`decision_rule_.needs`).
 
         Returns
         -------
         array of shape (n,) or (n, C)
         """
-        return self._told_scores(X, groups)
+        return self._told_scores(X, groups, side)
 
-    def predict(self, X, *, groups=None) -> np.ndarray:
+    def predict(self, X, *, groups=None, side=None) -> np.ndarray:
         """Return the predicted labels.
 
         Parameters
         ----------
         X : array-like of shape (n, d)
-        groups : array-like of shape (n,), optional
-            Read only where groups have thresholds of their own.
+        groups, side : optional
+            As in `fit`; read only where the decision rule reads them (`decision_rule_.needs`).
 
         Returns
         -------
         array of shape (n,); of labels, a table (n, C) of zeros and ones
         """
-        return self._decided(self.decision_function(X, groups=groups))
+        return self._decided(self._told_scores(X, groups, side))
+
+    @property
+    def shifts_(self) -> dict:
+        """What each group adds to its rows' scores, where groups have their own thresholds."""
+        rule = self.__dict__.get("decision_rule_")
+        if not isinstance(rule, GroupRule):
+            raise AttributeError("shifts_ is there only where each group has its own threshold.")
+        return dict(rule.shifts)
 
     def _read_groups(self, train, valid):
         self.__dict__.pop("group_reader_", None)
@@ -247,10 +256,10 @@ class MetricClassifier(ManyClasses, TwoClasses, ClassifierMixin, MetricEstimator
             if reader is not None and np.array_equal(reader.read(valid.X), valid.side["groups"]):
                 self.group_reader_ = reader
 
-    def _told_scores(self, X, groups):
+    def _told_scores(self, X, groups=None, side=None):
         if groups is None and hasattr(self, "group_reader_"):
             groups = self.group_reader_.read(self._checked(X))
-        return super()._told_scores(X, groups)
+        return super()._told_scores(X, groups, side)
 
     def _problem(self, metric, train, valid):
         if getattr(self, "group_thresholds", False) is True:

@@ -35,7 +35,7 @@ from anymetric.metrics.macro import (
     WorstClassRecall,
 )
 from anymetric.metrics.meaning import meant
-from anymetric.metrics.profit import Profit
+from anymetric.metrics.profit import GainMetric, Gains, Profit, RowGains
 from anymetric.metrics.queries import (
     NDCG,
     QueryAveragePrecision,
@@ -101,6 +101,8 @@ __all__ = [
     "FBeta",
     "FunctionMetric",
     "GMean",
+    "GainMetric",
+    "Gains",
     "GroupGap",
     "Hamming",
     "InstanceF",
@@ -134,6 +136,7 @@ __all__ = [
     "RecallGMean",
     "ReciprocalRank",
     "RocAuc",
+    "RowGains",
     "Rows",
     "ScorerMetric",
     "SelectionRate",

@@ -20,16 +20,16 @@ from anymetric.metrics import (
     CohenKappa,
     CostMatrix,
     FunctionMetric,
+    GainMetric,
     Matthews,
     Metric,
-    Profit,
     ScorerMetric,
 )
 from anymetric.metrics.asked import AskedMetric
 from anymetric.report.sample import Sample, last_step
 
 # Ready-made metrics that may fall below zero.
-BELOW_ZERO = (R2, CohenKappa, ClassMatthews, Matthews, Profit, CostMatrix)
+BELOW_ZERO = (R2, CohenKappa, ClassMatthews, Matthews, GainMetric, CostMatrix)
 # Features shown.
 MOST_FEATURES = 24
 

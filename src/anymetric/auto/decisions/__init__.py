@@ -1,15 +1,18 @@
 """Decisions: rules that turn scores into decisions, their few parameters tuned by a judge."""
 
 from anymetric.auto.decisions.offsets import ClassOffsets
+from anymetric.auto.decisions.rows import Competing, RowThresholds
 from anymetric.auto.decisions.scores import Bias, SigmoidCalibration
 from anymetric.auto.decisions.thresholds import DecisionRule, GroupThresholds, NoRule, Threshold
 
 __all__ = [
     "Bias",
     "ClassOffsets",
+    "Competing",
     "DecisionRule",
     "GroupThresholds",
     "NoRule",
+    "RowThresholds",
     "SigmoidCalibration",
     "Threshold",
 ]

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from anymetric.auto.judges.base import Judge
 from anymetric.auto.records import Assessment
 from anymetric.metrics import MetricError
+from anymetric.rules import GroupRule
 
 Floats64 = NDArray[np.float64]
 Ints = NDArray[np.intp]
@@ -114,8 +115,8 @@ class GroupThresholds:
     >>> data = Data(np.zeros((4, 1)), np.array([1.0, -1.0, 1.0, -1.0]))
     >>> judge = CountsJudge.of(as_metric("error"), data, np.ones((4, 2)))
     >>> rule = GroupThresholds(["a", "b"], np.array([0, 0, 1, 1]))
-    >>> rule.assess(np.array([[2.0], [1.0], [5.0], [4.0]]), judge).groups
-    {'a': 0.0, 'b': -3.0}
+    >>> rule.assess(np.array([[2.0], [1.0], [5.0], [4.0]]), judge).rule
+    GroupRule(shifts={'a': 0.0, 'b': -3.0})
     """
 
     names: Sequence[Any]
@@ -134,7 +135,7 @@ class GroupThresholds:
             if np.array_equal(before, shifts):
                 break
         named = dict(zip(self.names, shifts.tolist(), strict=True))
-        return replace(found, groups=named)
+        return replace(found, rule=GroupRule(named))
 
     def _moved(
         self, scores: Floats64, found: Assessment, shifts: Floats64, group: int, judge: Judge
