@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test lint bench bench-quick paper-quick docs clean
+.PHONY: demo test lint bench bench-quick drill paper-quick docs clean
 
 $(READY): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -29,6 +29,9 @@ bench: $(READY)
 
 bench-quick: $(READY)
 	$(BIN)/python benchmarks/speed.py --quick
+
+drill: $(READY)
+	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/drill.py
 
 paper-quick: $(READY)
 	$(BIN)/python -m anymetric.paper --quick --jobs 2 --out .paper-quick

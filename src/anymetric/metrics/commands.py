@@ -85,7 +85,7 @@ class Command:
 
     def identified(self) -> dict[str, Any]:
         """Return what changes the answers: not how long is waited, and secrets only as hashes."""
-        told = {name: getattr(self, name) for name in ("words", "on", "format", "field", "cwd")}
+        told = {name: getattr(self, name) for name in ("words", "on", "format", "field")}
         return {**told, "env": unsaid(dict(self.env)), "files": self._files()}
 
     def _files(self) -> dict[str, str]:

@@ -7,6 +7,7 @@ a POSIX system. A program that makes a session of its own, as daemons do, is bey
 
 from __future__ import annotations
 
+import atexit
 import hashlib
 import os
 import secrets
@@ -115,6 +116,11 @@ class Guard:
             if whose is None or of is whose:
                 end(group)
 
+    def close(self) -> None:
+        """Let the watcher end: it ends and removes what is left."""
+        with self._lock, suppress(OSError, subprocess.TimeoutExpired):
+            self._watcher.communicate(timeout=10.0)
+
     def forget(self) -> None:
         """Leave the watcher to the process that this one was forked from."""
         pipe = self._watcher.stdin
@@ -122,6 +128,15 @@ class Guard:
         with suppress(OSError):
             os.close(pipe.fileno())
         self._watcher.returncode = 0  # not ours to wait for
+
+
+def _leave() -> None:
+    """At the end of this process, let the watcher end before it."""
+    for one in _guards.values():
+        one.close()
+
+
+atexit.register(_leave)
 
 
 def _started() -> subprocess.Popen[bytes]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
 import sqlite3
 import threading
 import time
@@ -19,6 +20,8 @@ Execute = Callable[..., list[Any]]
 MEMORY = ":memory:"
 # Seconds that a writer waits for another one.
 PATIENCE = 60.0
+# Bytes that are free on a disk that is not full.
+SPARE = 1 << 16
 
 
 class Unreachable(LedgerError):  # noqa: N818 - it reads as what it says
@@ -211,7 +214,7 @@ def explained(error: sqlite3.Error, where: str) -> Exception:
     run.db is no ledger of anymetric (file is not a database): ... It was left as it is.
     """
     said = str(error)
-    if "full" in said:
+    if "full" in said or ("disk I/O" in said and _full(where)):
         return OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), where)
     if "locked" in said:
         return LedgerError(f"{where} has been locked by another process for {PATIENCE:g} seconds.")
@@ -223,6 +226,14 @@ def explained(error: sqlite3.Error, where: str) -> Exception:
             f"{where} is no ledger of anymetric ({said}): {what}. It was left as it is."
         )
     return damaged(where, said)
+
+
+def _full(where: str) -> bool:
+    """Whether there is no room beside a file; some calls fail then without saying why."""
+    try:
+        return shutil.disk_usage(Path(where).absolute().parent).free < SPARE
+    except OSError:
+        return False
 
 
 def damaged(where: str, said: str) -> LedgerError:
