@@ -14,6 +14,8 @@ JUMP = 1e3
 # others: on the rows alone the best threshold lies just before the limit, and new rows break it
 # every other time.
 KEPT, PRICE = 2 / 3, 1.0
+# What a unit costs by which a limit that is kept on the rows is not kept in so many resamples.
+MARGIN = 10.0
 
 
 def joined(costs: Floats64, excesses: Sequence[Floats64], jump: float = JUMP) -> Floats64:
@@ -39,9 +41,10 @@ def joined(costs: Floats64, excesses: Sequence[Floats64], jump: float = JUMP) ->
 def settled(costs: Floats64, excesses: Sequence[Floats64], jump: float = JUMP) -> Floats64:
     """Return the costs of an objective under limits on rows and, in the last axis, on resamples.
 
-    A limit is kept if it is in two resamples of three; who keeps all on the rows, at least, costs
-    less than who does not. A resample spreads the groups of a gap further apart than they are: what
-    it says is moved by as much as all say on average.
+    Who keeps all limits on the rows costs less than who does not. Beyond that a limit should be
+    kept in two resamples of three, at a price that a good model may pay. A resample spreads the
+    groups of a gap further apart than they are: what it says is moved by as much as all say on
+    average.
 
     Parameters
     ----------
@@ -54,7 +57,7 @@ def settled(costs: Floats64, excesses: Sequence[Floats64], jump: float = JUMP) -
     >>> costs = np.full((2, 4), 0.2)
     >>> beyond = np.array([[-0.1, -0.2, -0.1, 0.0], [0.1, 0.0, 0.1, 0.2]])
     >>> settled(costs, [beyond])[:, 0].round(3).tolist()
-    [0.2, 1133.533]
+    [0.2, 1101.2]
     """
     if costs.shape[-1] == 1:
         return joined(costs, excesses, jump)
@@ -66,7 +69,8 @@ def settled(costs: Floats64, excesses: Sequence[Floats64], jump: float = JUMP) -
         short += np.maximum(np.partition(own, place, axis=-1)[..., place], 0.0)
         found[..., 1:] += PRICE * np.maximum(own, 0.0)
         broken |= one[..., 0] > 0.0
-    return found + (jump * (short + broken))[..., np.newaxis]
+    margin = MARGIN * short + jump * np.where(broken, 1.0 + short, 0.0)
+    return found + margin[..., np.newaxis]
 
 
 def rounded(excess: Floats64) -> Floats64:

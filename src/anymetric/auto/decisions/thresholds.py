@@ -134,8 +134,26 @@ class GroupThresholds:
                     found, shifts[group] = moved
             if np.array_equal(before, shifts):
                 break
+        found, shifts = self._together(scores, found, shifts, judge)
         named = dict(zip(self.names, shifts.tolist(), strict=True))
         return replace(found, rule=GroupRule(named))
+
+    def _together(
+        self, scores: Floats64, found: Assessment, shifts: Floats64, judge: Judge
+    ) -> tuple[Assessment, Floats64]:
+        """Return thresholds of all groups at once where they pay: one by one none may."""
+        here = scores + found.offsets
+        swept = judge.sweep_groups(here, self.member, len(self.names))
+        if swept is None or len(found.resampled) == 0:
+            return found, shifts
+        best = lowest(swept[1][:, 1:].mean(axis=1))
+        new = swept[1][best]
+        gain = found.resampled - new[1:]
+        if not gain.mean() > PAYS * gain.std():
+            return found, shifts
+        there = here + swept[0][best][self.member][:, np.newaxis]
+        moved = replace(found, cost=float(new[0]), resampled=new[1:], scores=there)
+        return moved, swept[0][best]
 
     def _moved(
         self, scores: Floats64, found: Assessment, shifts: Floats64, group: int, judge: Judge

@@ -13,6 +13,7 @@ from anymetric.auto.records import Assessment
 Floats64 = NDArray[np.float64]
 Ints = NDArray[np.intp]
 Bools = NDArray[np.bool_]
+GroupSweep = tuple[Floats64, Floats64]
 # Shares of the rows that are flagged in a sweep which must ask for every threshold.
 SHARES = tuple(np.linspace(0.0, 1.0, 14)[1:-1])
 
@@ -82,6 +83,20 @@ class Judge(ABC):
         shifts = shifts_flagging(margins(scores, output)[rows], SHARES)
         column = np.eye(scores.shape[1])[output] * rows[:, np.newaxis]
         return shifts, np.stack([self.evaluate(scores + shift * column) for shift in shifts])
+
+    def sweep_groups(self, scores: Floats64, member: Ints, groups: int) -> GroupSweep | None:
+        """Return shifts of every group at once ``(t, groups)`` and their costs ``(t, 1 + B)``.
+
+        None where that would take too many evaluations: groups are then swept one by one.
+
+        Parameters
+        ----------
+        scores : array of shape (n, 1)
+        member : array of shape (n,)
+            Each row's group, from 0.
+        groups : int
+        """
+        return None
 
     def take(self, rows: Ints) -> Judge | None:
         """Return a judge of some rows only, without resamples; None if there is none."""

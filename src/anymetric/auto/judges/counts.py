@@ -9,13 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anymetric.auto.constants import SWEPT
-from anymetric.auto.judges.base import Bools, Floats64, Ints, Judge
+from anymetric.auto.judges.base import Bools, Floats64, GroupSweep, Ints, Judge
 from anymetric.data import Data
 from anymetric.ledger import Ledger
 from anymetric.metrics import DecisionMetric, Rows
 
 # Of a class with a smaller share than this, thresholds beside its rows are looked at.
 RARE = 1 / 16
+# Thresholds of each of two, or of three groups in a grid; resamples that screen it; combinations
+# that all resamples compare; thresholds beside the best that they compare too.
+GRIDS, FEW, FINALISTS, BESIDE = (100, 22), 8, 300, 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,6 +119,38 @@ class CountsJudge(Judge):
             sums += summed(self.weights, self.cell[kept], self.size, kept)[:, np.newaxis]
         return -0.5 * (above + below), np.moveaxis(sums, 1, 0)
 
+    def sweep_groups(self, scores: Floats64, member: Ints, groups: int) -> GroupSweep | None:
+        """Return the best of a grid of shifts of two or three groups; not counted."""
+        if not 2 <= groups <= len(GRIDS) + 1 or len(np.unique(member)) < groups:
+            return None
+        alone = []
+        for group in range(groups):
+            own = member == group
+            masked = np.where(own[:, np.newaxis], scores, -np.inf)
+            alone.append(self.flagged(masked, own))
+        places = [evenly_hit(sums, GRIDS[groups - 2]) for _, sums in alone]
+        screened = self._grid(alone, places, slice(0, 1 + FEW))
+        found = np.argsort(screened.mean(axis=1), kind="stable")[:FINALISTS]
+        at = np.unravel_index(found, [len(place) for place in places])
+        chosen = np.stack([place[k] for place, k in zip(places, at, strict=True)], axis=1)
+        costs = self._costs(sum(sums[p] for (_, sums), p in zip(alone, chosen.T, strict=True)))
+        best = chosen[int(np.argmin(costs.mean(axis=1)))]
+        near = [beside(k, len(shifts)) for k, (shifts, _) in zip(best, alone, strict=True)]
+        closer = np.stack([one.ravel() for one in np.meshgrid(*near, indexing="ij")], axis=1)
+        again = self._grid(alone, near, slice(None))
+        every = np.concatenate([chosen, closer])
+        shifts = [levels[k] for (levels, _), k in zip(alone, every.T, strict=True)]
+        return np.stack(shifts, axis=1), np.concatenate([costs, again])
+
+    def _grid(
+        self, alone: list[tuple[Floats64, Floats64]], places: list[Ints], few: slice
+    ) -> Floats64:
+        """Return the costs of all combinations of the groups' thresholds: counts add up."""
+        total = np.zeros((1, *alone[0][1][:1, few].shape[1:]))
+        for (_, sums), place in zip(alone, places, strict=True):
+            total = (total[:, np.newaxis] + sums[place][:, few]).reshape(-1, *total.shape[1:])
+        return replace(self, totals=self.totals[few], ledger=None)._costs(total)
+
     def closing(self) -> Judge | None:
         """Count one call, for all that is asked about the answer."""
         if self.ledger is None:
@@ -201,6 +236,39 @@ def thinned(ranked: Floats64, y: Floats64, most: int = SWEPT) -> Ints:
         return cuts[spaced(len(cuts), most)]
     near = np.unique(cuts[np.searchsorted(cuts, near)])
     return np.union1d(cuts[spaced(len(cuts), most // 2)], near[spaced(len(near), most // 2)])
+
+
+def beside(place: int, count: int) -> Ints:
+    """Return the places about one, itself in the midst.
+
+    Examples
+    --------
+    >>> beside(1, 20).tolist()
+    [0, 1, 2, 3, 4, 5]
+    """
+    return np.arange(max(place - BESIDE, 0), min(place + BESIDE + 1, count))
+
+
+def evenly_hit(sums: Floats64, most: int) -> Ints:
+    """Return thresholds between which even parts of the classes lie, of weights flagged at each.
+
+    Parameters
+    ----------
+    sums : array of shape (t, 1 + B, cells)
+        Rising in t.
+    most : int
+
+    Examples
+    --------
+    >>> evenly_hit(np.array([0.0, 1, 2, 3, 4, 5, 6, 7, 99]).reshape(-1, 1, 1), 3).tolist()
+    [0, 7, 8]
+    """
+    whole = sums[-1, 0]
+    flagged = (sums[:, 0] / np.where(whole > 0.0, whole, 1.0)).sum(axis=-1)
+    wanted = np.linspace(0.0, flagged[-1], most)
+    right = np.clip(np.searchsorted(flagged, wanted), 1, len(flagged) - 1)
+    left = wanted - flagged[right - 1] < flagged[right] - wanted
+    return np.unique(np.append(right - left, [0, len(flagged) - 1])).astype(np.intp)
 
 
 def spaced(count: int, most: int) -> Ints:
