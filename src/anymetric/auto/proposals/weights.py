@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anymetric.auto.constants import MIXED, RIDGES, TRIED
+from anymetric.auto.proposals.groups import group_walk
 from anymetric.auto.records import LINEAR, Predictions, Proposal, Weighting
 from anymetric.auto.sample import Sample, effective
 from anymetric.losses import as_loss
@@ -18,8 +19,6 @@ from anymetric.surrogates import Sliced
 Floats64 = NDArray[np.float64]
 # Below this share of effective rows the density ratio says that the samples differ.
 ALIKE = 0.97
-# Factors of a class in a group, for metrics that read groups.
-FACTORS = (1 / 3, 3.0)
 # The ridge where nothing is known of it.
 USUAL = 10.0
 # A class with fewer rows is not cut in halves.
@@ -71,7 +70,7 @@ def linear_proposals(
         for strength in sorted({USUAL, 10.0 * USUAL, ridge}):
             yield from (Proposal(one, strength) for one in with_balances(alone, balances))
         yield from mixtures(sample, bases, balances, max(ridge / 10.0, USUAL))
-    yield from further(sample, problem, ridge)
+    yield from further(sample, problem, table, ridge)
 
 
 def ridge_path(
@@ -91,10 +90,13 @@ def ridge_path(
     return best
 
 
-def further(sample: Sample, problem: Problem, ridge: float) -> Iterator[Proposal]:
+def further(
+    sample: Sample, problem: Problem, table: Predictions, ridge: float
+) -> Iterator[Proposal]:
     """Yield what columns beside X suggest: sources, amounts, groups; and halves of a class."""
-    found = [*by_source(sample, problem), *by_amount(sample, problem), *by_group(sample, problem)]
+    found = [*by_source(sample, problem), *by_amount(sample, problem)]
     yield from (Proposal(one, ridge) for one in found)
+    yield from group_walk(sample, problem, table, ridge)
     if sample.task.exclusive:
         for balance in (0.0, 0.5, 1.0):
             weighting = Weighting(sample.source, balance=balance)
@@ -118,6 +120,7 @@ def tree_proposals(
     special = [*by_source(sample, problem), *by_amount(sample, problem)]
     for one in (*bases, *followed(table, special)):
         yield Proposal(one, family=family)
+    yield from group_walk(sample, problem, table, family=family)
     if sample.single or not use_validation:
         return
     yield Proposal(Weighting("valid"), family=family)
@@ -236,21 +239,6 @@ def by_amount(sample: Sample, problem: Problem) -> Iterator[Weighting]:
             if np.any(column[rows] > 0):
                 for balance in (0.0, 1.0):
                     yield Weighting(sample.source, balance=balance, amounts=(name, sign))
-
-
-def by_group(sample: Sample, problem: Problem) -> Iterator[Weighting]:
-    """Yield factors for each class of each group, where the metric reads two or three groups."""
-    data = sample.stock
-    if sample.task.many or "groups" not in problem.metric.needs or "groups" not in data.side:
-        return
-    groups = np.unique(data.side["groups"])
-    if len(groups) > 3:
-        return
-    for group in groups:
-        for y in (-1.0, 1.0):
-            if np.any((data.side["groups"] == group) & (data.y == y)):
-                for factor in FACTORS:
-                    yield Weighting(sample.source, balance=1.0, cells=((y, group, factor),))
 
 
 def halves(sample: Sample) -> Iterator[Weighting]:
