@@ -125,7 +125,9 @@ def test_a_failure_at_the_very_end_leaves_the_best_so_far(classes):
         X, y
     )
     last, calls[:] = len(calls), []
-    clf = MetricClassifier(metric(failing, greater_is_better=True), model="linear", random_state=0)
+    clf = MetricClassifier(
+        metric(failing, greater_is_better=True), model="linear", on_error="raise", random_state=0
+    )
     with pytest.raises(MetricError) as caught:
         clf.fit(X, y)
     assert caught.value.best is clf

@@ -137,7 +137,7 @@ ANSWERS = {
 def test_a_failing_metric_says_where_and_leaves_the_best_model(answer, call):
     given, match = ANSWERS[answer]
     judged = "It was called on 32 rows, 10 of them positive. It was call"
-    estimator = with_metric(CLASSIFIER, Counted(call, given))
+    estimator = with_metric(CLASSIFIER, Counted(call, given)).set_params(on_error="raise")
     with pytest.raises(MetricError, match=f"{match}.*{judged} {call} of the run") as caught:
         estimator.fit(X, Y)
     assert caught.value.call == call
@@ -152,14 +152,16 @@ def test_a_failing_metric_says_where_and_leaves_the_best_model(answer, call):
 @EVERY
 @EITHER
 def test_every_estimator_survives_a_failing_metric(estimator, method):
-    estimator = with_metric(estimator, Counted(40, float("inf"))).set_params(method=method)
+    estimator = with_metric(estimator, Counted(40, float("inf")))
+    estimator.set_params(method=method, on_error="raise")
     with pytest.raises(MetricError) as caught:
         estimator.fit(X, Y)
     assert np.all(np.isfinite(caught.value.best.predict(X)))
 
 
 def test_a_failure_in_a_grid_says_which_run():
-    estimator = with_metric(CLASSIFIER, Counted(200, float("nan"))).set_params(method=GRID)
+    estimator = with_metric(CLASSIFIER, Counted(200, float("nan")))
+    estimator.set_params(method=GRID, on_error="raise")
     with pytest.raises(MetricError, match=r"The run had step 0\.\d and sigma 0\.\d") as caught:
         estimator.fit(X, Y)
     assert caught.value.best.status_ is Status.FAILED
@@ -168,7 +170,7 @@ def test_a_failure_in_a_grid_says_which_run():
 
 
 def test_a_failure_under_boosted_trees_is_counted_over_the_whole_run():
-    trees = clone(CLASSIFIER).set_params(model="boosted", method="descent")
+    trees = clone(CLASSIFIER).set_params(model="boosted", method="descent", on_error="raise")
     with pytest.raises(MetricError, match="It was call 60 of the run") as caught:
         with_metric(trees, Counted(60, float("nan"))).fit(X, Y)
     assert caught.value.call == caught.value.best.n_metric_calls_ == 60
@@ -180,7 +182,7 @@ def test_a_metric_that_fails_at_far_thresholds_only_is_trained_for():
             raise ZeroDivisionError("nobody is flagged")
         return np.mean(y_true[y_pred == 1])
 
-    with pytest.warns(UserWarning, match="nobody is flagged.*keeps its threshold"):
+    with pytest.warns(UserWarning, match="evaluations failed and were left out.*nobody is flagged"):
         fitted = with_metric(CLASSIFIER, precision).fit(X, Y)
     assert fitted.validation_score_ > np.mean(Y)
 

@@ -8,7 +8,7 @@ import pytest
 from anymetric.data import Data
 from anymetric.ledger import BudgetSpent, Ledger
 from anymetric.metrics import MetricError, as_metric, evaluations
-from anymetric.metrics.parallel import answers
+from anymetric.metrics.evaluations import Question, asked
 from anymetric.problem import Problem
 
 
@@ -121,7 +121,7 @@ def test_a_metric_that_cannot_be_sent_is_called_here_with_a_warning():
         return flagged(y_true, y_pred)
 
     ledger = ledger_of(private)
-    asked = [(ledger.problem.judge, column) for column in growing().T]
+    questions = [Question(ledger.problem.judge, column) for column in growing().T]
     with pytest.warns(UserWarning, match="cannot be sent"):
-        values = answers(asked, n_jobs=2)
+        values = asked(questions, n_jobs=2)
     np.testing.assert_allclose(values, np.arange(9) / 8)

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from anymetric.metrics import (
         CommandMetric,
         Constraint,
+        FaultPolicy,
         Metric,
         MetricError,
         ToldMetric,
@@ -73,6 +74,7 @@ __all__ = [
     "Descent",
     "DescentDisplay",
     "Exact",
+    "FaultPolicy",
     "FiniteDifferences",
     "FrontierDisplay",
     "GaussNewton",
@@ -127,6 +129,7 @@ _HOMES = {
     "gradients": ("FiniteDifferences", "LinearInterpolation", "Subspace", "TwoStep"),
     "metrics": (
         "CommandMetric",
+        "FaultPolicy",
         "Metric",
         "MetricError",
         "ToldMetric",

@@ -175,7 +175,7 @@ class Walk:
             swept = ledger.sweep(valid, 50)
             shift, cost = float(swept.shifts[swept.best]), float(swept.costs[swept.best])
         else:
-            cost = float(ledger.ask(problem.judge, valid))
+            cost = ledger.cost(valid)
         profile = np.asarray(problem.profiler.values(train + shift))
         here = Probe(np.zeros(0), profile, cost)
         first = Turn(0, 0, here, profile, calls=ledger.calls)
@@ -187,8 +187,7 @@ class Walk:
         problem = self.ledger.problem
         judging = replace(problem, train=problem.valid, valid=problem.valid)
         near, theta = around_scores(judging, self.valid)
-        most = None if self.ledger.max_calls is None else int(self.ledger.left)
-        inner = Ledger(near, most, self.ledger.n_jobs)
+        inner = Ledger(near, self.ledger.rest, self.ledger.n_jobs)
         try:
             here = Probe(theta, np.asarray(near.profiler.values(self.valid)), cost)
             return gradient.estimate(inner, here, rng)
@@ -216,7 +215,7 @@ class Walk:
 
     def look(self) -> float:
         """Judge where the trees stand, and note how many there are."""
-        cost = float(self.ledger.ask(self.ledger.problem.judge, self.valid))
+        cost = self.ledger.cost(self.valid)
         self.trees.append(self.boosting.count)
         return cost
 

@@ -123,7 +123,7 @@ class Descent:
             state=None if last.projection is None else last.projection.state,
         )
         judged = ledger.problem.judged(projection.theta)
-        cost = float(ledger.ask(ledger.problem.judge, judged))
+        cost = ledger.cost(judged)
         here = Probe(projection.theta, projection.profile, cost)
         seconds = time.perf_counter() - began
         calls = ledger.calls

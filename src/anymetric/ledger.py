@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 from anymetric.data import Floats, Matrix
 from anymetric.metrics import BoundMetric, MetricError, Sweep
 from anymetric.metrics.calls import BoundCalls
-from anymetric.metrics.parallel import answers
+from anymetric.metrics.evaluations import Question, answered, current
 from anymetric.problem import Problem, blocks
 
 PLACE = "It was call {} of the run."
@@ -91,12 +92,28 @@ class Ledger:
 
     @property
     def left(self) -> float:
-        """Calls that may still be made."""
-        return np.inf if self.max_calls is None else self.max_calls - self.calls
+        """Evaluations that may still be made: calls, or so many calls as one is repeated."""
+        return np.inf if self.rest is None else self.rest // self.repeats
+
+    @property
+    def rest(self) -> int | None:
+        """Calls that may still be made; None where there is no limit."""
+        return None if self.max_calls is None else self.max_calls - self.calls
+
+    @property
+    def repeats(self) -> int:
+        """How often every question is asked."""
+        repeats = current().conduct.repeats
+        return repeats if isinstance(repeats, int) and self.problem.metric.black_box else 1
+
+    @property
+    def evaluations(self) -> float:
+        """How many evaluations were allowed in all."""
+        return np.inf if self.max_calls is None else self.max_calls // self.repeats
 
     def look(self, theta: NDArray[Any]) -> Probe:
         """Look at one parameter vector."""
-        cost = float(self.ask(self.problem.judge, self.problem.judged(theta)))
+        cost = self.cost(self.problem.judged(theta))
         return Probe(np.asarray(theta, dtype=np.float64), self.problem.profile(theta), cost)
 
     def probe(self, thetas: NDArray[Any], batch: Batch | None = None) -> Probes:
@@ -122,40 +139,85 @@ class Ledger:
         costs = [self.ask(problem.judge, scores @ part) for part in parts]
         return Probes(problem.engine.along(basis, mix), np.concatenate(costs))
 
-    def ask(self, judge: BoundMetric, scores: Floats) -> NDArray[np.float64]:
-        """Return the costs of scores ``(n,)`` or ``(n, m)``, counted.
+    def ask(self, judge: BoundMetric, scores: Floats, again: int = 0) -> NDArray[np.float64]:
+        """Return the costs of scores ``(n,)`` or ``(n, m)``, counted; NaN for what was skipped.
 
-        A failure of the metric says which call it was, counted from one.
+        A failure that ends the run says which call it was, counted from one.
+
+        Parameters
+        ----------
+        judge : BoundMetric
+        scores : array
+        again : int
+            How often the same was asked before, to see how much answers vary.
         """
+        box = judge.box(scores)
+        if box is not None:
+            columns = [(box[0], one) for one in (box[1].T if scores.ndim == 2 else [box[1]])]
+            return self._called(columns, again).reshape(scores.shape[1:])[()]
         looks = 1 if scores.ndim == 1 else scores.shape[1]
         self._afford(looks)
         try:
-            costs = self._costs(judge, scores)
+            costs = judge.costs(scores)
         except MetricError as error:
             self._note(error)
-            raise
+            if not (judge.metric.black_box and current().conduct.policy.skip):
+                raise
+            return self._one_by_one(judge, scores, error)
         self.calls += looks
         return costs
 
+    def _one_by_one(
+        self, judge: BoundMetric, scores: Floats, error: MetricError
+    ) -> NDArray[np.float64]:
+        """Ask again after a failure, column by column; NaN for one that fails."""
+        current().conduct.heard(error)
+        costs = np.full(scores.shape[1:] or (1,), np.nan)
+        for k, column in enumerate(scores.T if scores.ndim == 2 else []):
+            with suppress(MetricError):
+                if k != error.probe and self.left >= 1:
+                    self.calls += 1
+                    costs[k] = float(judge.costs(column))
+        return costs.reshape(scores.shape[1:])[()]
+
+    def cost(self, scores: Floats) -> float:
+        """Return the cost of scores ``(n,)`` on the validation rows; infinite if it was skipped."""
+        cost = float(self.ask(self.problem.judge, scores))
+        return np.inf if np.isnan(cost) else cost
+
     def ask_each(self, asked: Sequence[tuple[BoundMetric, Floats]]) -> NDArray[np.float64]:
         """Return the costs of scores ``(n,)``, each by a judge of its own, counted."""
-        called = [(judge, s) for judge, s in asked if isinstance(judge, BoundCalls)]
-        if len(called) < len(asked) or not called:
+        boxes = [box for judge, scores in asked if (box := judge.box(scores)) is not None]
+        if len(boxes) < len(asked) or not boxes:
             return np.array([float(self.ask(judge, scores)) for judge, scores in asked])
-        self._afford(len(asked))
-        try:
-            values = answers(called, self.n_jobs)
-        except MetricError as error:
-            self._note(error)
-            raise
-        self.calls += len(asked)
-        return np.array([j.metric.cost(v) for (j, _), v in zip(called, values, strict=True)])
+        return self._called(boxes)
 
-    def _costs(self, judge: BoundMetric, scores: Floats) -> NDArray[np.float64]:
-        if self.n_jobs in (None, 1) or scores.ndim == 1 or not isinstance(judge, BoundCalls):
-            return judge.costs(scores)
-        columns = [(judge, column) for column in scores.T]
-        return np.asarray(judge.metric.cost(answers(columns, self.n_jobs)))
+    def _called(
+        self, asked: Sequence[tuple[BoundCalls, Floats]], again: int = 0
+    ) -> NDArray[np.float64]:
+        """Return the costs by a black box; NaN where an evaluation was skipped."""
+        self._afford(len(asked))
+        repeats = self.repeats
+        questions = [
+            Question(judge, s, 0.0, k, repeat=again * repeats + r)
+            for k, (judge, s) in enumerate(asked)
+            for r in range(repeats)
+        ]
+        values: list[float] = []
+        before, most = self.calls, np.inf if self.rest is None else self.rest
+        try:
+            for answer in answered(questions, self.n_jobs, most):
+                self.calls += answer.attempts
+                values.append(answer.value)
+        except MetricError as error:
+            error.answers = tuple(values[::repeats])
+            self.calls += error.attempts
+            tell_call(error, self.calls)
+            self.calls = max(before + error.made, self.calls)
+            raise
+        means = [mean_of(values[k : k + repeats]) for k in range(0, len(values), repeats)]
+        metrics = (judge.metric for judge, _ in asked)
+        return np.array([one.cost(mean) for one, mean in zip(metrics, means, strict=True)])
 
     def count(self, looks: int) -> None:
         """Count looks that a caller makes by other means than `ask`."""
@@ -173,21 +235,57 @@ class Ledger:
         is called for each of them, and at most `limit` times.
         """
         judge = self.problem.judge
-        called = isinstance(judge, BoundCalls)
         if self.left < 1 or (limit is not None and limit < 1):
             raise BudgetSpent(f"A sweep was asked, {self.left:g} of {self.max_calls} calls left.")
-        most = min(self.left, np.inf if limit is None else limit) if called else np.inf
+        if isinstance(judge, BoundCalls):
+            most = min(self.left, np.inf if limit is None else limit)
+            return self._swept(judge, scores, int(most) if np.isfinite(most) else None)
         try:
-            sweep = judge.sweep(scores, int(most) if np.isfinite(most) else None)
+            sweep = judge.sweep(scores)
         except MetricError as error:
             self._note(error)
             raise
-        self.calls += len(sweep.shifts) if called else 1
+        self.calls += 1
         return sweep
+
+    def _swept(self, judge: BoundCalls, scores: Floats, limit: int | None) -> Sweep:
+        """Call a black box at every threshold; those that were skipped are left out."""
+        shifts = judge.shifts(scores, limit)
+        try:
+            costs = self._called([(judge, scores + shift) for shift in shifts])
+        except MetricError as error:
+            if error.answers:
+                costs = np.asarray(judge.metric.cost(np.array(error.answers)))
+                error.swept = answered_sweep(judge, shifts, costs)
+            raise
+        if not np.any(np.isfinite(costs)):
+            raise MetricError(f"Metric {judge.metric.name!r} failed at every threshold.")
+        return answered_sweep(judge, shifts, costs)
 
     def _note(self, error: MetricError) -> None:
         tell_call(error, self.calls + error.probe + 1)
         self.calls += error.made
+
+
+def mean_of(values: Sequence[float]) -> float:
+    """Return the mean of the values that there are; NaN of none.
+
+    Examples
+    --------
+    >>> mean_of([0.25, float("nan"), 0.75])
+    0.5
+    """
+    there = [value for value in values if np.isfinite(value)]
+    return float(np.mean(there)) if len(there) > 1 else next(iter(there), float("nan"))
+
+
+def answered_sweep(
+    judge: BoundCalls, shifts: NDArray[np.float64], costs: NDArray[np.float64]
+) -> Sweep:
+    """Return a sweep of the first shifts, without those whose cost is missing."""
+    there = np.flatnonzero(np.isfinite(costs))
+    values = np.asarray(judge.metric.value(costs[there]), dtype=np.float64)
+    return Sweep(shifts[there], values, costs[there])
 
 
 def tell_call(error: MetricError, call: int) -> None:

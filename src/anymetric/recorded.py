@@ -21,8 +21,9 @@ from numpy.typing import NDArray
 
 from anymetric.errors import LedgerError
 from anymetric.metrics import MetricError
-from anymetric.metrics.evaluations import Answer, Direct, Evaluations, Question
+from anymetric.metrics.evaluations import Direct, Evaluations, Question
 from anymetric.metrics.exchange import plain
+from anymetric.metrics.faults import Answer, Conduct
 from anymetric.store import Evaluation, Posed, Store
 from anymetric.store.owners import worker
 from anymetric.store.records import DONE, FAILED
@@ -70,6 +71,11 @@ class Recorded:
     store: Store
     inner: Evaluations = field(default_factory=Direct)
     lease: float = LEASE
+
+    @property
+    def conduct(self) -> Conduct:
+        """What becomes of failures."""
+        return self.inner.conduct
 
     def answers(
         self, questions: Sequence[Question], n_jobs: int | None = None
@@ -159,13 +165,12 @@ def entry(key: str, answer: Answer, seconds: float | None, who: str) -> Evaluati
 
     Examples
     --------
-    >>> entry("3f", MetricError("Metric 'profit' is nan."), 0.1, "me").error
+    >>> entry("3f", Answer(error=MetricError("Metric 'profit' is nan.")), 0.1, "me").error
     "Metric 'profit' is nan."
     """
-    if isinstance(answer, MetricError):
-        attempt = getattr(answer, "attempt", 1)
-        return Evaluation(key, None, FAILED, attempt, seconds, str(answer), who)
-    return Evaluation(key, float(answer), DONE, 1, seconds, None, who)
+    if answer.error is not None:
+        return Evaluation(key, None, FAILED, answer.attempts, seconds, str(answer.error), who)
+    return Evaluation(key, float(answer.value), DONE, answer.attempts, seconds, None, who)
 
 
 def replayed(found: Evaluation, question: Question) -> Answer:
@@ -173,12 +178,13 @@ def replayed(found: Evaluation, question: Question) -> Answer:
 
     Examples
     --------
-    >>> replayed(Evaluation("3f", 0.5), None)
+    >>> replayed(Evaluation("3f", 0.5), None).value
     0.5
     """
     if found.failed or found.value is None:
-        return MetricError(found.error or "The evaluation failed.", probe=question.probe)
-    return found.value
+        error = MetricError(found.error or "The evaluation failed.", probe=question.probe)
+        return Answer(attempts=found.attempt, error=error)
+    return Answer(found.value, found.attempt)
 
 
 class Waiting(KeyboardInterrupt):
@@ -211,9 +217,12 @@ class Asking:
     Parameters
     ----------
     store : Store
+    conduct : Conduct
+        What becomes of questions that have no answer.
     """
 
     store: Store
+    conduct: Conduct = field(default_factory=Conduct)
 
     def answers(
         self, questions: Sequence[Question], n_jobs: int | None = None
@@ -222,7 +231,8 @@ class Asking:
         first = {question.key: question for question in reversed(questions)}
         known = self.store.known(list(first))
         missing = [q for q in questions if q.key not in known and first[q.key] is q]
-        failure = next((k for k, q in enumerate(questions) if _failed(known, q)), None)
+        failed = (k for k, q in enumerate(questions) if _failed(known, q) and not q.policy.skip)
+        failure = next(failed, None)
         before = [q for k, q in enumerate(questions) if failure is None or k < failure]
         if any(q.key not in known for q in before):  # after a failure nothing else is read
             self.store.pose(Posed(q.key, payload(q)) for q in missing)

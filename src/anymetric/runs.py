@@ -19,6 +19,7 @@ from anymetric.estimators._ledger import begin, fingerprint
 from anymetric.metrics import MetricError
 from anymetric.metrics.evaluations import answered_by
 from anymetric.metrics.exchange import number
+from anymetric.metrics.faults import Answer
 from anymetric.recorded import Asking, entry, table_of, waiting
 from anymetric.store import Evaluation, Store, open_store
 
@@ -144,13 +145,13 @@ class Run:
             How long the evaluation took.
         """
         key, took = self._checked(key), None if seconds is None else finite(seconds)
-        return self.store.record(entry(key, finite(value), took, "told"))
+        return self.store.record(entry(key, Answer(finite(value)), took, "told"))
 
     def fail(self, key: str, reason: str) -> bool:
         """Write that a question has no answer, and why."""
         key, name = self._checked(key), getattr(self.estimator.metric, "name", "metric")
         error = MetricError(f"Metric {name!r} has no answer: {reason}.")
-        return self.store.record(entry(key, error, None, "told"))
+        return self.store.record(entry(key, Answer(error=error), None, "told"))
 
     def best(self) -> Any:
         """Return the best model by the answers so far: a fitted estimator."""

@@ -42,6 +42,10 @@ class Status(Enum):
         "All candidates were evaluated; those that validation rows cannot tell apart are averaged."
     )
     STOPPED = "The caller stopped the run. The best model so far is kept."
+    FAULTS = (
+        "Too many evaluations failed, one that had been answered before among them: the best model "
+        "so far is kept. Mend the metric and fit again; `on_error` says how many may fail."
+    )
     FAILED = "The metric failed. The best model so far is kept; mend the metric and fit again."
 
 

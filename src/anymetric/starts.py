@@ -103,7 +103,7 @@ def shifted(ledger: Ledger, theta: Theta, limit: int = 200) -> Theta:
     if not (movable and problem.decides and limit > 1):
         return theta
     scores = problem.model.scores(problem.valid.X, theta)
-    cost = float(ledger.ask(problem.judge, scores))
+    cost = ledger.cost(scores)
     shifts, costs = shift_costs(ledger, scores, limit)
     if not np.min(costs, initial=np.inf) < cost:
         return theta
@@ -121,6 +121,7 @@ def shift_costs(ledger: Ledger, scores: Floats, limit: int) -> tuple[Theta, Thet
         shifts = Thresholds.of(scores, limit).shifts[1:-1]
         try:
             costs = ledger.ask(ledger.problem.judge, scores[:, np.newaxis] + shifts)
+            costs = np.where(np.isnan(costs), np.inf, costs)
         except MetricError as error:
             # Training may never go where a far threshold goes: this need not be the end.
             said = f"{error} The first model keeps its threshold."

@@ -65,6 +65,12 @@ class Summary:
         By how much the best of the candidates looks better than it is.
     metric_error : float
         How far off the formula of a function typically is, where it was learned from answers.
+    metric_noise : float
+        The standard deviation of one answer, where the metric varies from call to call.
+    skipped : int
+        Evaluations that had no answer after all retries.
+    failure : str
+        Why the last of them had none.
     offsets : dict
         What was added to the scores of each class or label.
     group_offsets : dict
@@ -102,6 +108,9 @@ class Summary:
     gain_error: float = nan
     optimism: float = nan
     metric_error: float = nan
+    metric_noise: float = 0.0
+    skipped: int = 0
+    failure: str = ""
     offsets: Mapping[Any, float] = field(default_factory=dict)
     group_offsets: Mapping[Any, float] = field(default_factory=dict)
     link: str = "identity"

@@ -123,7 +123,7 @@ class Tuned:
         share = None
         if ledger.max_calls is not None:
             cells = cells[: max(int(ledger.left), 1)]  # each must be able to look once
-            share = int(ledger.left) // len(cells)
+            share = (ledger.rest or 0) // len(cells)
         (child,) = rng.spawn(1)
         # Until the first step is taken nothing depends on its length.
         known = self._known(ledger, starts, child, looks) if share is None else {}

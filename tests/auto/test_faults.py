@@ -172,7 +172,7 @@ calls = []
 
 def fails(y_true, y_pred):
     calls.append(1)
-    if len(calls) > 30:
+    if len(calls) > 12:
         raise RuntimeError("the service is down")
     return float((y_true == y_pred).mean())
 """

@@ -7,11 +7,14 @@ from hypothesis import strategies as st
 from sklearn.metrics import f1_score, matthews_corrcoef
 
 from anymetric.auto import Auto
-from anymetric.auto.judges.formula import Formula, LearnedMetric, Partition
+from anymetric.auto.judges.formula import Formula, LearnedMetric
 from anymetric.auto.judges.learned import LearnedJudge, learn_formula, partition_of
+from anymetric.auto.judges.partition import Partition
 from anymetric.data import Data
 from anymetric.ledger import Ledger
 from anymetric.metrics import MetricError, as_metric
+from anymetric.metrics.evaluations import Direct, answered_by
+from anymetric.metrics.faults import SKIP, Conduct
 from anymetric.models import Linear
 from anymetric.problem import Problem
 from anymetric.surrogates import per_class
@@ -48,6 +51,10 @@ def problem_of(function, rng, n=N, weights=None, **columns):
     data = Data(X, y, np.ones(n) if weights is None else weights, columns)
     wrapped = as_metric(function, greater_is_better=True)
     return Problem(data, per_class("logistic"), wrapped, model=Linear(), labels=(0, 1))
+
+
+def skipping(repeats=1):
+    return answered_by(Direct(Conduct(SKIP, repeats)))
 
 
 def learned(function, rng, limit=None, **given):
@@ -120,9 +127,32 @@ def strict(y_true, y_pred):
     return f1(y_true, y_pred)
 
 
-@pytest.mark.parametrize("function", [by_place, by_amount, at_random, leaping, strict])
+@pytest.mark.parametrize("function", [by_place, by_amount, at_random, leaping])
 def test_a_function_of_more_than_counts_is_found_out(function, rng):
     assert learned(function, rng, limit=200)[0] is None
+
+
+def test_a_function_that_fails_in_a_region_is_learned_outside_of_it(rng):
+    with skipping():
+        judge, scores = learned(strict, rng)
+        assert judge.formula.skipped
+        _, costs = judge.sweep(scores)
+    assert costs[:, 0].min() < -0.6
+
+
+@pytest.mark.parametrize("varied", [1e-6, 1e-3, 0.02])
+def test_answers_that_vary_are_learned_with_their_variance(varied, rng):
+    def noisy(y_true, y_pred):
+        return f1(y_true, y_pred) + varied * rng.normal()
+
+    with skipping("auto"):
+        judge, scores = learned(noisy, rng)
+    assert judge.formula.noise == pytest.approx(varied, rel=1.0)
+    assert judge.ledger.calls <= 120
+    shifts, costs = judge.sweep(scores)
+    y = judge.ledger.problem.valid.y > 0.0
+    true = [f1(y, scores[:, 0] + shift > 0.0) for shift in shifts]
+    assert true[int(np.argmin(costs[:, 0]))] > max(true) - 0.02
 
 
 @pytest.mark.parametrize(
@@ -184,7 +214,7 @@ def test_an_answer_that_surprises_is_not_confirmed_until_it_is_known(rng):
     judge, scores = learned(f1, rng)
     judge.formula.answers.clear()
     counts = np.array([[10, 10], [40, 40], [80, 60], [120, 70]])
-    judge.formula.tell(counts, np.array([0.0, 5.0, -5.0, 3.0]))  # all lies
+    judge.formula.tell(counts, np.full(4, 5.0))  # all lies
     assert not judge.confirmed(scores - 0.5)
     assert judge.confirmed(scores - 0.5)
 
@@ -205,16 +235,17 @@ def test_a_failure_in_a_corner_is_not_the_end(rng):
             raise RuntimeError(failures.pop())
         return floored(y_true, y_pred)
 
-    judge, scores = learned(corners, rng)
-    noise = judge.ledger.problem.valid.X[:, [2]]
-    failures.append("not there")
-    for k in range(1, 6):
-        judge.sweep(scores + 0.2 * k * noise)
-    assert not failures
-    assert judge.formula.failed
-    failures.append("nor there")
-    with pytest.raises(MetricError, match="nor there"):
-        judge.evaluate(scores + 0.37 * noise)
+    with skipping():
+        judge, scores = learned(corners, rng)
+        noise = judge.ledger.problem.valid.X[:, [2]]
+        failures += ["not there"] * 3
+        for k in range(1, 6):
+            judge.sweep(scores + 0.2 * k * noise)
+        assert not failures
+        assert len(judge.formula.skipped) == 1
+        failures += ["nor there"] * 3
+        assert np.isfinite(judge.evaluate(scores + 0.37 * noise)).all()
+        assert len(judge.formula.skipped) == 2
 
 
 def test_a_function_that_fails_where_nobody_is_flagged_is_learned(rng):

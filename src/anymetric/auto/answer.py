@@ -135,6 +135,8 @@ def from_pool(search: Search, table: Predictions, selection: Selection, transfer
             return single(search, table)
     else:
         found = search.rule.assess(average.valid, search.judge)
+        if not np.isfinite(found.cost):
+            return single(search, table)
     answer = Answer(table, shares, average, found)
     if transfer and transferable(search, table, shares):
         answer = transferred(search, answer)
@@ -154,6 +156,8 @@ def frugal(average: Average, judge: Judge) -> Assessment | None:
     if judge.left < judge.price:
         return None
     cost, resampled = judge.evaluate(average.valid)[0], judge.resample(average.valid)
+    if not np.isfinite(cost):
+        return None
     return Assessment(np.zeros(average.valid.shape[1]), float(cost), resampled, average.valid)
 
 

@@ -32,7 +32,8 @@ from anymetric.auto.records import LINEAR, Proposal
 from anymetric.auto.search import Search, Watcher
 from anymetric.auto.selection import BootstrapSelection, Selection
 from anymetric.auto.summary import averaged_solution, refitted, single_solution
-from anymetric.ledger import Ledger
+from anymetric.ledger import BudgetSpent, Ledger
+from anymetric.metrics import MetricError
 from anymetric.models import Learner
 from anymetric.solution import Solution, Status, keeping
 
@@ -126,16 +127,22 @@ class Auto:
         watch: Watcher | None = None,
     ) -> Solution:
         """Train, judge, select and decide; `starts` are not needed and not read."""
-        small = screened(ledger, rng)
-        search = self._search(small, rng)
-        with keeping(lambda cut: single_solution(search, cut) if len(search.table) else None):
+        small, search = screened(ledger, rng), None
+
+        def best(cut: Status) -> Solution | None:
+            return single_solution(search, cut) if search and len(search.table) else None
+
+        with keeping(best):
+            search = self._search(small, rng)
             status = search.run(self._proposals(search), watch)
             if not len(search.table):
-                most = ledger.max_calls
-                raise ValueError(f"max_metric_calls must allow one candidate; got {most}.")
+                raise nothing_judged(ledger, status)
             if search.flat:
                 return single_solution(search, Status.FLAT)
-            answer = answer_of(search, self.selection, self.transfer)
+            try:
+                answer = answer_of(search, self.selection, self.transfer)
+            except BudgetSpent:  # by retries, for instance
+                answer, status = None, Status.BUDGET
             if answer is None:
                 return single_solution(search, status)
             if small is ledger:
@@ -185,3 +192,11 @@ class Auto:
             only = self.use_validation is True and not sample.single
             return linear_proposals(family.sample, search.problem, table, use, only)
         return tree_proposals(sample, search.problem, table, use, name)
+
+
+def nothing_judged(ledger: Ledger, status: Status) -> Exception:
+    """Return the error of a run in which no candidate has a cost."""
+    if status is Status.BUDGET:
+        return ValueError(f"max_metric_calls must allow one candidate; got {ledger.max_calls}.")
+    name = ledger.problem.metric.name
+    return MetricError(f"Metric {name!r} has no answer for any candidate: see why it fails.")

@@ -197,7 +197,7 @@ def judge_of(
         bound = problem.judge
         if isinstance(bound, BoundQueries):
             return QueriesJudge.of(ledger, bound, settings.resamples, rng)
-        thresholds, count = affordable(ledger.max_calls)
+        thresholds, count = affordable(ledger.evaluations)
         return CallsJudge(ledger, task, query_resamples(problem, count, rng), thresholds)
     few = sample.few
     weights = np.ones((n, 1)) if few else bootstrap_weights(n, settings.resamples, rng)
@@ -264,8 +264,7 @@ def screened(ledger: Ledger, rng: np.random.Generator) -> Ledger:
         valid = problem.valid.take(sampled(len(problem.valid), rng))
     spec = problem.surrogates
     small = replace(problem, train=train, valid=valid, surrogates=spec)
-    most = None if ledger.max_calls is None else int(ledger.left)
-    return Ledger(small, most, ledger.n_jobs)
+    return Ledger(small, ledger.rest, ledger.n_jobs)
 
 
 def sampled(n: int, rng: np.random.Generator) -> np.ndarray[tuple[int], np.dtype[np.intp]]:

@@ -71,19 +71,21 @@ class Search:
                     return Status.TIME
                 if self.families[proposal.family].takes(proposal):
                     turn = self.add(proposal)
-                    if watch is not None and watch(turn):
+                    if turn is not None and watch is not None and watch(turn):
                         return Status.STOPPED
         except BudgetSpent:
             return Status.BUDGET
         return Status.SELECTED
 
-    def add(self, proposal: Proposal) -> Turn:
-        """Write a line of the table."""
+    def add(self, proposal: Proposal) -> Turn | None:
+        """Write a line of the table; a candidate for which there is no answer has none."""
         began = time.perf_counter()
         family = self.families[proposal.family]
         near = nearest(proposal, self.table.candidates)
         candidate = family.fit(proposal, near, self.rng.spawn(1)[0])
         assessment = self.rule.assess(candidate.valid, self.judge)
+        if not np.isfinite(assessment.cost):
+            return None
         here = self.probe(candidate.scorer, assessment)
         seconds = time.perf_counter() - began
         turn = Turn(

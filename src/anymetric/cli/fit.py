@@ -36,6 +36,7 @@ from anymetric.cli.voice import Voice, measured, number
 from anymetric.metrics import MacroByGroup, Metric, MetricError
 from anymetric.report import Run, gather, page
 from anymetric.report.words import families, headline
+from anymetric.solution import Status
 
 
 @dataclass(frozen=True)
@@ -89,6 +90,8 @@ class Fit:
             with self._keeping(folder, whole_model) as trained:
                 ours, took = train_ours(setting, train, valid, voice)
                 trained.append(ours)
+                if ours.status_ is Status.FAULTS:
+                    raise UserError(ours.summary_.failure)
                 judged = {"groups": train.groups is not None, "valid": valid is not None}
                 makers = rivals(setting, **judged, short=True)
                 models, seconds = train_rivals(setting, makers, ours, train, valid, voice)

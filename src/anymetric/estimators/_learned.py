@@ -138,6 +138,16 @@ def warn_if_flat(fitted, solution):
     )
 
 
+def warn_if_skipped(conduct):
+    """Tell how many evaluations had no answer, and why the last one had none."""
+    if conduct.skipped:
+        asked = conduct.skipped + conduct.answered
+        warn(
+            f"{conduct.skipped} of {asked} evaluations failed and were left out, the last: "
+            f"{conduct.failure}"
+        )
+
+
 def warn_if_clipped(fitted):
     """Warn where a linear model reads columns whose values far beyond all others are clipped."""
     columns = sorted(

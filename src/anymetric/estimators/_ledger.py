@@ -5,6 +5,7 @@ from __future__ import annotations
 import numbers
 import platform
 from contextlib import contextmanager
+from dataclasses import replace
 from importlib.metadata import version
 
 import numpy as np
@@ -13,13 +14,15 @@ from sklearn.utils import check_random_state
 from anymetric.errors import warn
 from anymetric.metrics import MetricError
 from anymetric.metrics.digests import PLAIN, digest
-from anymetric.metrics.evaluations import answered_by, decided
+from anymetric.metrics.evaluations import Direct, answered_by, current, decided
+from anymetric.metrics.faults import Conduct, as_policy
 from anymetric.metrics.identity import identity, shown
 from anymetric.recorded import Recorded
+from anymetric.solution import Status
 from anymetric.store import Store, open_store
 
 # Settings that do not change what is found.
-IDLE = ("ledger", "verbose", "n_jobs", "random_state", "metric")
+IDLE = ("ledger", "verbose", "n_jobs", "random_state", "metric", "on_error")
 
 
 @contextmanager
@@ -33,13 +36,17 @@ def recording(estimator, given):
         The arguments of `fit`.
     """
     ledger = getattr(estimator, "ledger", None)
+    conduct = Conduct(
+        as_policy(getattr(estimator, "on_error", "raise")), getattr(estimator, "n_repeats", 1)
+    )
     if ledger is None:
-        yield
+        with answered_by(conducted(current(), conduct)):
+            yield
         return
     store = ledger if isinstance(ledger, Store) else open_store(ledger)
     try:
         begin(store, fingerprint(estimator, given))
-        with answered_by(Recorded(store)), ending(store):
+        with answered_by(Recorded(store, Direct(conduct))), ending(store, estimator):
             yield
     finally:
         if store is not ledger:
@@ -63,15 +70,22 @@ def begin(store, told):
         )
 
 
+def conducted(evaluations, conduct):
+    """Return who answers now, with a conduct of its own for this fit."""
+    if isinstance(evaluations, Recorded):
+        return replace(evaluations, inner=conducted(evaluations.inner, conduct))
+    return replace(evaluations, conduct=conduct)
+
+
 @contextmanager
-def ending(store):
-    """Write down how the run ended."""
+def ending(store, estimator):
+    """Write down how the run ended: what failed may be tried again by another fit."""
     try:
         yield
     except MetricError:
         store.end("failed")
         raise
-    store.end("done")
+    store.end("failed" if estimator.status_ is Status.FAULTS else "done")
 
 
 def seeds(random_state):

@@ -22,6 +22,7 @@ from anymetric.auto.records import LINEAR
 from anymetric.data import Data
 from anymetric.descent import Descent
 from anymetric.diagnosis import around_scores, diagnose
+from anymetric.errors import warn
 from anymetric.estimators._columns import rule_columns, side_columns
 from anymetric.estimators._families import descent_over, families, reads_gaps, with_categories
 from anymetric.estimators._learned import (
@@ -32,6 +33,7 @@ from anymetric.estimators._learned import (
     warn_if_collinear,
     warn_if_flat,
     warn_if_large,
+    warn_if_skipped,
     warn_if_unread,
 )
 from anymetric.estimators._ledger import recording, seeds
@@ -54,6 +56,8 @@ from anymetric.ledger import BudgetSpent, Ledger, Probe
 from anymetric.losses import Sigmoid
 from anymetric.method import check_method
 from anymetric.metrics import LimitValue, MetricError, as_metric
+from anymetric.metrics.evaluations import current
+from anymetric.metrics.faults import FaultPolicy, TooManyFailures
 from anymetric.metrics.functions import GIVEN
 from anymetric.models import Linear
 from anymetric.models.ensemble import single_linear
@@ -102,6 +106,8 @@ class MetricEstimator(ShowsRun, TakesRows, CallbackSupportMixin, BaseEstimator):
         "validation_fraction": [Interval(numbers.Real, 0.0, 1.0, closed="neither")],
         "max_metric_calls": [Interval(numbers.Integral, 1, None, closed="left"), None],
         "max_seconds": [Interval(numbers.Real, 0.0, None, closed="neither"), None],
+        "on_error": [StrOptions({"skip", "raise"}), FaultPolicy],
+        "n_repeats": [Interval(numbers.Integral, 1, None, closed="left"), StrOptions({"auto"})],
         "ledger": [str, PathLike, Store, None],
         "n_jobs": [numbers.Integral, None],
         "verbose": ["verbose"],
@@ -127,6 +133,8 @@ class MetricEstimator(ShowsRun, TakesRows, CallbackSupportMixin, BaseEstimator):
         validation_fraction=0.2,
         max_metric_calls=None,
         max_seconds=None,
+        on_error="skip",
+        n_repeats="auto",
         ledger=None,
         n_jobs=None,
         verbose=0,
@@ -145,6 +153,8 @@ class MetricEstimator(ShowsRun, TakesRows, CallbackSupportMixin, BaseEstimator):
         self.validation_fraction = validation_fraction
         self.max_metric_calls = max_metric_calls
         self.max_seconds = max_seconds
+        self.on_error = on_error
+        self.n_repeats = n_repeats
         self.ledger = ledger
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -231,18 +241,36 @@ class MetricEstimator(ShowsRun, TakesRows, CallbackSupportMixin, BaseEstimator):
             solution = self._run(problem, rng)
         except MetricError as error:
             self._unpack(problem, error.best or self._unjudged(problem, error.call or 0))
+            if isinstance(error, TooManyFailures):
+                self.status_ = Status.FAULTS
+                self._unpack_conduct(str(error))
+                warn(f"{error} {Status.FAULTS.value}")
+                return self
             error.best = self
             raise
         except (Interrupted, Waiting) as stop:
             best = getattr(stop, "best", None)
-            if best is None and waiting(stop):
-                best = self._unjudged(problem, 0)
+            if best is None and (waiting(stop) or current().conduct.answered):
+                status = Status.FAILED if waiting(stop) else Status.STOPPED
+                best = replace(self._unjudged(problem, 0), status=status)
             if best is not None:
                 self._unpack(problem, best)
                 stop.best = self
             raise
         self._unpack(problem, solution)
+        self._unpack_conduct()
+        warn_if_skipped(current().conduct)
         return self
+
+    def _unpack_conduct(self, failure=None):
+        """Write how the evaluations went."""
+        conduct = current().conduct
+        self.summary_ = replace(
+            self.summary_,
+            metric_noise=conduct.noise,
+            skipped=conduct.skipped,
+            failure=failure or conduct.failure,
+        )
 
     def _goal(self):
         """Return the metric to train for: with its limits, if there are any."""

@@ -203,6 +203,10 @@ class BoundInUnit(BoundMetric):
     def _values(self, scores):
         return self.inner.values(self.metric.unit.large(scores))
 
+    def box(self, scores):
+        """Return the inner black box, asked in the user's unit."""
+        return self.inner.box(self.metric.unit.large(self._checked(scores, (1, 2))))
+
 
 def given(data):
     """Return the rows with the targets that `Unit.small` was given.

@@ -78,8 +78,19 @@ class MetricClassifier(ManyClasses, TwoClasses, ClassifierMixin, MetricEstimator
         Share of the rows held out for validation when `fit` gets no validation data: for the
         descents, and with ``use_validation=False``.
     max_metric_calls : int, optional
+        Calls of the metric in all, retries and repeats included; never more.
     max_seconds : float, optional
         For ``method="auto"``: after so many seconds no further candidate is trained.
+    on_error : {"skip", "raise"} or FaultPolicy, default="skip"
+        What to do where an evaluation fails, hangs or returns no number: ``skip`` tries it twice
+        more, then goes on without it; ``raise`` ends the fit at the first failure, the best model
+        so far in the error. `FaultPolicy` sets retries, time-out, and how many may fail. Where too
+        many do, the fit ends with ``Status.FAULTS`` and the best model so far; a metric that never
+        answers, or whose first call is a mistake such as a TypeError, is an error.
+    n_repeats : int or "auto", default="auto"
+        How often a function, scorer or command is called for each evaluation, its answers averaged.
+        ``auto`` is once, and notices answers that vary from call to call (the same question asked
+        twice): their variance is estimated, and more is asked where that could change a choice.
     ledger : path or "postgresql://..." address, optional
         Where every answer of a function, scorer or command is written before it is used. Fitted
         again with the same ledger, data and settings, the estimator takes what is known from there
@@ -180,6 +191,8 @@ class MetricClassifier(ManyClasses, TwoClasses, ClassifierMixin, MetricEstimator
         validation_fraction=0.2,
         max_metric_calls=None,
         max_seconds=None,
+        on_error="skip",
+        n_repeats="auto",
         ledger=None,
         n_jobs=None,
         verbose=0,
@@ -201,6 +214,8 @@ class MetricClassifier(ManyClasses, TwoClasses, ClassifierMixin, MetricEstimator
             validation_fraction=validation_fraction,
             max_metric_calls=max_metric_calls,
             max_seconds=max_seconds,
+            on_error=on_error,
+            n_repeats=n_repeats,
             ledger=ledger,
             n_jobs=n_jobs,
             verbose=verbose,

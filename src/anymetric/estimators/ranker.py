@@ -35,7 +35,8 @@ class MetricRanker(TakesQueries, MetricEstimator):
         several k and precision at half the recall, all within each query. Without queries these
         are for the descents: ``method="auto"`` reads no more of them than slices and their loss.
     method, greater_is_better, starts, standardize, fit_intercept, use_validation, \
-validation_fraction, max_metric_calls, max_seconds, ledger, n_jobs, verbose, random_state
+validation_fraction, max_metric_calls, max_seconds, on_error, n_repeats, ledger, n_jobs, \
+verbose, random_state
         As in `MetricClassifier`.
 
     Attributes
@@ -80,6 +81,8 @@ validation_, summary_, n_metric_calls_
         validation_fraction=0.2,
         max_metric_calls=None,
         max_seconds=None,
+        on_error="skip",
+        n_repeats="auto",
         ledger=None,
         n_jobs=None,
         verbose=0,
@@ -98,6 +101,8 @@ validation_, summary_, n_metric_calls_
             validation_fraction=validation_fraction,
             max_metric_calls=max_metric_calls,
             max_seconds=max_seconds,
+            on_error=on_error,
+            n_repeats=n_repeats,
             ledger=ledger,
             n_jobs=n_jobs,
             verbose=verbose,

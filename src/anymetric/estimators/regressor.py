@@ -72,7 +72,8 @@ class MetricRegressor(RegressorMixin, MetricEstimator):
         described above. False leaves both as they are given: then a loss with a scale of its
         own, such as ``Huber(delta)``, has it in the unit of y.
     method, subject_to, greater_is_better, starts, fit_intercept, use_validation, \
-validation_fraction, max_metric_calls, max_seconds, ledger, n_jobs, verbose, random_state
+validation_fraction, max_metric_calls, max_seconds, on_error, n_repeats, ledger, n_jobs, \
+verbose, random_state
         As in `MetricClassifier`.
 
     Attributes
@@ -129,6 +130,8 @@ validation_, summary_, n_metric_calls_, constraints_
         validation_fraction=0.2,
         max_metric_calls=None,
         max_seconds=None,
+        on_error="skip",
+        n_repeats="auto",
         ledger=None,
         n_jobs=None,
         verbose=0,
@@ -149,6 +152,8 @@ validation_, summary_, n_metric_calls_, constraints_
             validation_fraction=validation_fraction,
             max_metric_calls=max_metric_calls,
             max_seconds=max_seconds,
+            on_error=on_error,
+            n_repeats=n_repeats,
             ledger=ledger,
             n_jobs=n_jobs,
             verbose=verbose,
@@ -252,8 +257,7 @@ validation_, summary_, n_metric_calls_, constraints_
 
         With the randomness of the first run: the replicates are the same rows.
         """
-        most = None if ledger.max_calls is None else int(ledger.left)
-        logs = Ledger(self._in_logs(ledger.problem), most, ledger.n_jobs)
+        logs = Ledger(self._in_logs(ledger.problem), ledger.rest, ledger.n_jobs)
         try:
             found = method.run(logs, [], rng, watch)
         except MetricError:
@@ -287,12 +291,14 @@ validation_, summary_, n_metric_calls_, constraints_
             return solution  # chosen by something else than its cost
         if self.max_metric_calls is not None and solution.calls >= self.max_metric_calls:
             return solution
-        solution = replace(solution, calls=solution.calls + 1)
+        most = None if self.max_metric_calls is None else self.max_metric_calls - solution.calls
+        ledger = Ledger(problem, most, self.n_jobs)
         try:
-            constant = abs(float(problem.judge.costs(np.zeros(len(problem.valid)))))
+            constant = abs(ledger.cost(np.zeros(len(problem.valid))))
         except MetricError:  # a correlation, for instance, has no answer there
-            return solution
-        return earliest(solution, NOTHING * constant)
+            constant = np.inf
+        solution = replace(solution, calls=solution.calls + ledger.calls)
+        return earliest(solution, NOTHING * constant) if np.isfinite(constant) else solution
 
     def _in_units(self, problem, scorer):
         unit = unit_of(problem.metric)

@@ -80,7 +80,7 @@ def fit(
     H : array of shape (m, K)
         Differences of profiles.
     M : array of shape (m,)
-        Differences of costs.
+        Differences of costs; probes whose cost is missing are left out.
     intercept : bool
         Fit a constant too: a thresholded cost may jump at the centre.
     nonnegative : bool
@@ -99,6 +99,10 @@ def fit(
     >>> fit(H, H @ [2.0, -1.0], nonnegative=True).gradient.round(9).tolist()
     [1.5, 0.0]
     """
+    there = np.isfinite(M)
+    H, M = H[there], M[there]
+    if not len(M):
+        return nothing(H.shape[1], calls)
     if intercept:
         # A constant less its own mean is not always zero.
         H, M = H - H.mean(axis=0), M - M.mean() if np.ptp(M) > 0.0 else np.zeros_like(M)
@@ -118,6 +122,17 @@ def fit(
     flat = not np.any(M)
     gradient = truncated(gradient, truncation)
     return Estimate(gradient, errors, condition, r_squared, calls, flat=flat, slack=slack)
+
+
+def nothing(size: int, calls: int) -> Estimate:
+    """Return what is known where no probe had an answer.
+
+    Examples
+    --------
+    >>> nothing(2, 8).flat
+    True
+    """
+    return Estimate(np.zeros(size), np.full(size, np.inf), np.inf, calls=calls, flat=True)
 
 
 def accuracy(

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from anymetric.gradients.base import Estimate, afforded, truncated
+from anymetric.gradients.base import Estimate, afforded, nothing, truncated
 from anymetric.gradients.settings import (
     not_negative,
     places,
@@ -88,7 +88,11 @@ class FiniteDifferences:
         Z, shifts, lost = gather(m, draw)
         costs = shifted_costs(ledger, shifter, shifts)
         base = shifted_costs(ledger, shifter, np.zeros((1, len(reach))))[0]
-        rise = costs - (costs.mean() if self.intercept else base)
+        there = np.isfinite(costs)
+        costs, Z = costs[there], Z[there]
+        if not len(costs):
+            return nothing(len(reach), m + 1)
+        rise = costs - (costs.mean() if self.intercept or np.isnan(base) else base)
         terms = rise[:, np.newaxis] * Z / (self.sigma * reach)
         flat = bool(np.all(costs == base))
         return averaged(terms, self.nonnegative, self.truncation, m + 1, lost, flat)
@@ -164,6 +168,10 @@ class TwoStep:
         Z, shifts, lost = gather(m, draw)
         costs = shifted_costs(ledger, shifter, np.vstack([shifts[:, :K], shifts[:, K:]]))
         rise = costs[m:] - costs[:m]
+        there = np.isfinite(rise)
+        rise, Z = rise[there], Z[there]
+        if not len(rise):
+            return nothing(K, 2 * m)
         rise = rise - rise.mean() if self.intercept else rise
         terms = rise[:, np.newaxis] * Z / (second * reach)
         flat = bool(np.all(costs == costs[0]))

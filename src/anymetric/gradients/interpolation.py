@@ -91,7 +91,8 @@ class LinearInterpolation:
             H = probes.profiles[:m] - probes.profiles[m:]
             M = probes.costs[:m] - probes.costs[m:]
         else:
-            H, M = probes.profiles - here.profile, probes.costs - here.cost
+            known = here.cost if np.isfinite(here.cost) else np.nanmean(probes.costs)
+            H, M = probes.profiles - here.profile, probes.costs - known
         return fit(
             H,
             M,

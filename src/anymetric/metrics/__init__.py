@@ -7,6 +7,7 @@ from anymetric.metrics.confusion import ByGroup, ConfusionMetric, MarginMetric
 from anymetric.metrics.constraints import Constraint, as_constraints, at_least, at_most, gap
 from anymetric.metrics.counts import CountMetric, Counts
 from anymetric.metrics.decisions import DecisionMetric
+from anymetric.metrics.faults import FaultPolicy
 from anymetric.metrics.functions import FunctionMetric, metric
 from anymetric.metrics.gaps import ConfusionGap, GroupGap, OddsGap, RateGap, SelectionRate
 from anymetric.metrics.groups import (
@@ -99,6 +100,7 @@ __all__ = [
     "EqualisedOdds",
     "ErrorRate",
     "FBeta",
+    "FaultPolicy",
     "FunctionMetric",
     "GMean",
     "GainMetric",

@@ -28,6 +28,8 @@ class MetricError(RuntimeError):
         The best model before the failure, where the caller keeps one.
     made : int
         Calls of the batch that were made: where several go at once, some after the failure.
+    attempts : int
+        How often this probe was tried.
     answers : tuple of float
         The values of the probes before this one, where they were asked one by one.
     swept : Sweep or None
@@ -48,6 +50,7 @@ class MetricError(RuntimeError):
         self.call = call
         self.best = best
         self.made = probe + 1
+        self.attempts = 1
         self.answers: tuple[float, ...] = ()
         self.swept: Sweep | None = None
 
@@ -217,6 +220,10 @@ class BoundMetric(ABC):
     def costs(self, scores: Floats) -> NDArray[np.float64]:
         """Return what `values` does, turned into costs."""
         return self.metric.cost(self.values(scores))  # type: ignore[no-any-return]
+
+    def box(self, scores: Floats) -> tuple[Any, Floats] | None:
+        """Return the black box behind the metric and what it is asked; None if there is none."""
+        return None
 
     def sweep(self, scores: Floats, limit: int | None = None) -> Sweep:
         """Return the metric at every threshold of these scores.

@@ -17,6 +17,7 @@ from anymetric.metrics.base import BoundMetric, MetricError
 from anymetric.metrics.digests import digest
 from anymetric.metrics.evaluations import Question, asked
 from anymetric.metrics.exchange import predictions_table
+from anymetric.metrics.faults import within
 from anymetric.metrics.identity import identity
 from anymetric.metrics.thresholds import Sweep, called_shifts
 
@@ -48,16 +49,24 @@ class BoundCalls(BoundMetric):
     def _values(self, scores: Floats) -> NDArray[np.float64]:
         return self._answers([Question(self, column, 0.0, k) for k, column in enumerate(scores.T)])
 
-    def sweep(self, scores: Floats, limit: int | None = None) -> Sweep:
-        """Return the metric at every threshold, one call for each."""
+    def box(self, scores: Floats) -> tuple[BoundCalls, Floats]:
+        """Return itself and the scores, ``(n,)`` or ``(n, m)``."""
+        return self, self._checked(scores, (1, 2))
+
+    def shifts(self, scores: Floats, limit: int | None = None) -> NDArray[np.float64]:
+        """Return the thresholds of scores ``(n,)`` that a sweep asks about."""
         if not self.metric.decides:
-            return super().sweep(scores, limit)
+            super().sweep(scores, limit)
         if self.names is None:
             raise ValueError(
                 f"Metric {self.metric.name!r} is bound without labels: a regression has no "
                 "threshold to sweep."
             )
-        shifts = called_shifts(self._checked(scores, (1,)), limit)
+        return called_shifts(self._checked(scores, (1,)), limit)
+
+    def sweep(self, scores: Floats, limit: int | None = None) -> Sweep:
+        """Return the metric at every threshold, one call for each."""
+        shifts = self.shifts(scores, limit)
         try:
             questions = [Question(self, scores, float(s), k) for k, s in enumerate(shifts)]
             return self._swept(shifts, self._answers(questions))
@@ -98,10 +107,10 @@ class BoundCalls(BoundMetric):
         """Have a question about scores ``(n,)`` answered; a failure is a `MetricError`."""
         return float(self._answers([Question(self, column, 0.0, probe)])[0])
 
-    def measure(self, probe: int, column: Floats) -> float:
+    def measure(self, probe: int, column: Floats, timeout: float | None = None) -> float:
         """Call the metric on scores ``(n,)``: without a finite number it is a `MetricError`."""
         try:
-            answer = self.call(np.array(column, dtype=np.float64))
+            answer = within(timeout, lambda: self.call(np.array(column, dtype=np.float64)))
         except WorkspaceError:
             raise
         except (Exception, SystemExit) as error:

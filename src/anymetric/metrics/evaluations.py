@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
 from contextvars import ContextVar, copy_context
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -25,11 +25,11 @@ from anymetric.data import Floats
 from anymetric.errors import warn
 from anymetric.metrics.base import MetricError
 from anymetric.metrics.digests import digest
+from anymetric.metrics.faults import RAISE, Answer, Conduct, FaultPolicy, attempted
 
 if TYPE_CHECKING:
     from anymetric.metrics.calls import BoundCalls
 
-Answer = float | MetricError
 # Seconds of one call from which other processes are worth their messages.
 SLOW = 5e-3
 
@@ -47,6 +47,8 @@ class Question:
         The place in its batch, which a failure tells.
     repeat : int
         The same scores may be asked about again, if the answers vary.
+    policy : FaultPolicy
+        How often a failing call is tried again, and how long one may take.
 
     Examples
     --------
@@ -56,7 +58,7 @@ class Question:
     ...     return float(np.mean(y_pred))
     >>> bound = as_metric(share, greater_is_better=True).bind(np.array([1.0, -1.0]), labels=(0, 1))
     >>> question = Question(bound, np.array([0.3, -0.2]))
-    >>> question.attempt()
+    >>> question.attempt().value
     0.5
     >>> question.key == Question(bound, np.array([9.0, -7.0])).key  # the decisions are the same
     True
@@ -69,6 +71,7 @@ class Question:
     shift: float = 0.0
     probe: int = 0
     repeat: int = 0
+    policy: FaultPolicy = RAISE
 
     @property
     def scores(self) -> Floats:
@@ -82,15 +85,18 @@ class Question:
         return digest(judge.identity, judge.rows.digest, judge.reads(self.scores), self.repeat)
 
     def attempt(self) -> Answer:
-        """Call the metric; return its answer or its failure."""
-        try:
-            return self.judge.measure(self.probe, self.scores)
-        except MetricError as error:
-            return error
+        """Call the metric; return its answer or, after all retries, its failure."""
+        given = self.probe, self.scores, self.policy.timeout
+        return attempted(lambda: self.judge.measure(*given), self.policy)
 
 
 class Evaluations(Protocol):
     """Whoever answers questions."""
+
+    @property
+    def conduct(self) -> Conduct:
+        """What becomes of failures, and how often a question is asked."""
+        ...
 
     def answers(
         self, questions: Sequence[Question], n_jobs: int | None = None
@@ -102,10 +108,16 @@ class Evaluations(Protocol):
         ...
 
 
+@dataclass(eq=False)
 class Direct:
     """Call the metric, here or in several threads or processes.
 
     The first call of several is made here and timed; if it is slow, the others are shared out.
+
+    Parameters
+    ----------
+    conduct : Conduct
+        By default every failure is raised.
 
     Examples
     --------
@@ -115,8 +127,10 @@ class Direct:
     ...     return float(np.mean(y_pred))
     >>> bound = as_metric(share, greater_is_better=True).bind(np.array([1.0, -1.0]), labels=(0, 1))
     >>> list(Direct().answers([Question(bound, np.array([1.0, -1.0]))]))
-    [(0, 0.5)]
+    [(0, Answer(value=0.5, attempts=1, error=None))]
     """
+
+    conduct: Conduct = field(default_factory=Conduct)
 
     def answers(
         self, questions: Sequence[Question], n_jobs: int | None = None
@@ -170,8 +184,8 @@ def _shared_out(
     try:
         found = Parallel(n_jobs, return_as="generator_unordered")(jobs)
         for k, answer in _failures_last(found):
-            if isinstance(answer, MetricError):
-                answer.made = max(answer.made, asked[-1][0] + 1)
+            if answer.error is not None:
+                answer.error.made = max(answer.error.made, asked[-1][0] + 1)
             yield k, answer
     except pickle.PicklingError as error:
         name = asked[0][1].judge.metric.name
@@ -186,7 +200,7 @@ def _failures_last(found: Iterable[tuple[int, Answer]]) -> Iterator[tuple[int, A
     """Yield all answers first: who stops at a failure must not lose calls under way."""
     failures = []
     for k, answer in found:
-        if isinstance(answer, MetricError):
+        if answer.failed:
             failures.append((k, answer))
         else:
             yield k, answer
@@ -202,7 +216,8 @@ def in_order(answers: Iterable[tuple[int, Answer]]) -> Iterator[Answer]:
 
     Examples
     --------
-    >>> list(in_order([(1, 0.5), (0, 0.25), (2, 1.0)]))
+    >>> found = in_order([(1, Answer(0.5)), (0, Answer(0.25)), (2, Answer(1.0))])
+    >>> [answer.value for answer in found]
     [0.25, 0.5, 1.0]
     """
     waiting: dict[int, Answer] = {}
@@ -214,19 +229,66 @@ def in_order(answers: Iterable[tuple[int, Answer]]) -> Iterator[Answer]:
             place += 1
 
 
+def answered(
+    questions: Sequence[Question], n_jobs: int | None = None, calls: float = np.inf
+) -> Iterator[Answer]:
+    """Yield the answers in order, by whoever answers now; a failure is skipped or raised.
+
+    Parameters
+    ----------
+    questions : sequence of Question
+    n_jobs : int, optional
+    calls : float
+        No more calls than this are made, retries included: at least one a question.
+    """
+    if not questions:
+        return
+    who, conduct = current(), current().conduct
+    retries = int(min(conduct.policy.retries, max(calls // len(questions) - 1, 0)))
+    policy = replace(conduct.policy, retries=retries)
+    spare = calls - len(questions) * (1 + retries)
+    told = [replace(question, policy=policy) for question in questions]
+    found = who.answers(told, n_jobs)
+    try:
+        for question, answer in zip(told, in_order(found), strict=True):
+            # A ledger may know of more attempts than there are calls for now.
+            answer = replace(answer, attempts=min(answer.attempts, 1 + retries))
+            conduct.heard(answer.error or answer.value, answer.attempts)
+            if answer.error is None:
+                conduct.last = question
+            elif conduct.doubtful and spare >= 1:
+                _alive(who, conduct, answer.error)
+                answer, spare = replace(answer, attempts=answer.attempts + 1), spare - 1
+            yield answer
+    finally:  # now, not when the exception that knows this frame is forgotten
+        getattr(found, "close", lambda: None)()
+
+
+def _alive(who: Evaluations, conduct: Conduct, error: MetricError) -> None:
+    """Ask once more what was answered last: where that fails now, the run is over."""
+    again = replace(
+        conduct.last, repeat=-conduct.skipped, policy=replace(conduct.policy, retries=0)
+    )
+    if any(answer.failed for _, answer in who.answers([again])):
+        raise conduct.ended(error)
+    conduct.recent.clear()
+
+
 def asked(questions: Sequence[Question], n_jobs: int | None = None) -> NDArray[np.float64]:
     """Return the values of all questions, by whoever answers them now.
 
     A failure is that of the first question that fails; its `answers` are the values before it.
     """
     values: list[float] = []
-    found = current().answers(questions, n_jobs)
+    policy = replace(current().conduct.policy, retries=0, skip=False)
+    told = [replace(question, policy=policy) for question in questions]
+    found = current().answers(told, n_jobs)
     try:
         for answer in in_order(found):
-            if isinstance(answer, MetricError):
-                answer.answers = tuple(values)
-                raise answer
-            values.append(answer)
+            if answer.error is not None:
+                answer.error.answers = tuple(values)
+                raise answer.error
+            values.append(answer.value)
     finally:  # now, not when the exception that knows this frame is forgotten
         getattr(found, "close", lambda: None)()
     return np.array(values, dtype=float)
@@ -265,8 +327,10 @@ def answered_by(evaluations: Evaluations) -> Iterator[None]:
     Examples
     --------
     >>> class Half:
+    ...     conduct = Conduct()
+    ...
     ...     def answers(self, questions, n_jobs=None):
-    ...         return iter([(k, 0.5) for k in range(len(questions))])
+    ...         return iter([(k, Answer(0.5)) for k in range(len(questions))])
     >>> with answered_by(Half()):
     ...     current().__class__.__name__
     'Half'

@@ -12,7 +12,6 @@ from anymetric.auto.judges.base import Judge
 from anymetric.auto.records import Assessment
 from anymetric.data import Data, quantiles
 from anymetric.losses import as_loss
-from anymetric.metrics import MetricError
 from anymetric.models import Linear
 from anymetric.solvers import WeightedLoss, minimise
 
@@ -109,10 +108,11 @@ class Bias:
     def _better(self, scores: Floats64, shift: float, best: Assessment, judge: Judge) -> Assessment:
         if judge.left < judge.price:
             return best
-        try:
-            moved = replace(NoRule().assess(scores + shift, judge), offsets=np.array([shift]))
-        except MetricError:  # off to one side it may have no answer
+        moved = replace(NoRule().assess(scores + shift, judge), offsets=np.array([shift]))
+        if not np.isfinite(moved.cost):  # off to one side it may have no answer
             return best
+        if not np.isfinite(best.cost):
+            return moved
         first = best.offsets[0] == 0.0
         if len(moved.resampled) == 0:
             return moved if moved.cost < best.cost - first * PLAINLY * abs(best.cost) else best

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from anymetric.auto.judges.base import Judge
 from anymetric.auto.records import Assessment
-from anymetric.metrics import MetricError
 from anymetric.rules import GroupRule
 
 Floats64 = NDArray[np.float64]
@@ -20,6 +19,8 @@ Ints = NDArray[np.intp]
 EQUAL = 1e-12
 # Rounds over the groups, and by how many standard errors a threshold of its own must pay.
 ROUNDS, PAYS = 3, 0.5
+# Thresholds that are tried where the best ones have no answer.
+TRIED = 3
 
 
 class DecisionRule(Protocol):
@@ -82,16 +83,17 @@ class Threshold:
             best = lowest(costs[:, 1:].mean(axis=1))
             at = np.array([shifts[best]])
             return Assessment(at, float(costs[best, 0]), costs[best, 1:], scores + at)
-        for best in np.argsort(costs[:, 0], kind="stable"):
-            at = np.array([shifts[best]])
-            if judge.thrifty:
-                return Assessment(at, float(costs[best, 0]), np.zeros(0), scores + at)
-            try:
-                return replace(NoRule().assess(scores + at, judge), offsets=at)
-            except MetricError:  # where nobody, or everybody, is flagged many a metric fails
-                if 0 < np.count_nonzero(scores + at > 0.0) < len(scores):
-                    raise
-        raise MetricError("The metric failed at every threshold.")
+        order = np.argsort(costs[:, 0], kind="stable")
+        at = shifts[order[:1]]
+        found = Assessment(at, float(costs[order[0], 0]), np.zeros(0), scores + at)
+        if judge.thrifty:
+            return found
+        for best in order[:TRIED]:  # where nobody, or everybody, is flagged many a metric fails
+            at = shifts[[best]]
+            found = replace(NoRule().assess(scores + at, judge), offsets=at)
+            if np.isfinite(found.cost):
+                break
+        return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,10 +173,9 @@ class GroupThresholds:
             new = costs[best]
         else:
             best = lowest(costs[:, 0])
-            try:
-                new = judge.evaluate(here + levels[best] * own[:, np.newaxis])
-            except MetricError:
-                return None
+            new = judge.evaluate(here + levels[best] * own[:, np.newaxis])
+        if not np.isfinite(new[0]):
+            return None
         gain = found.resampled - new[1:]
         if not gain.mean() > PAYS * gain.std():
             return None

@@ -152,6 +152,18 @@ def margins(scores: Floats64, output: int) -> Floats64:
     return np.asarray(scores[:, output] - rest)
 
 
+def without_missing(costs: Floats64) -> Floats64:
+    """Return costs of one candidate, its mean where one is missing; infinite if all are.
+
+    Examples
+    --------
+    >>> without_missing(np.array([0.1, np.nan, 0.3])).tolist()
+    [0.1, 0.2, 0.3]
+    """
+    there = np.isfinite(costs)
+    return np.where(there, costs, costs[there].mean() if np.any(there) else np.inf)
+
+
 def shifts_flagging(
     margin: Floats64, shares: Sequence[float] | Floats64, also: float | None = None
 ) -> Floats64:

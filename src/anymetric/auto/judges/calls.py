@@ -4,12 +4,21 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from anymetric.auto.constants import CALLED_RESAMPLES, CALLED_THRESHOLDS
-from anymetric.auto.judges.base import Bools, Floats64, Ints, Judge, margins, shifts_flagging
+from anymetric.auto.judges.base import (
+    Bools,
+    Floats64,
+    Ints,
+    Judge,
+    margins,
+    shifts_flagging,
+    without_missing,
+)
 from anymetric.auto.judges.bootstrap import Resample, bind_resamples, bind_rows
 from anymetric.auto.judges.classes import prior_corrections
 from anymetric.auto.records import Assessment
@@ -70,7 +79,7 @@ class CallsJudge(Judge):
     def of(cls, ledger: Ledger, task: Task, weights: Floats64) -> CallsJudge:
         """Bind the metric to as many resamples as the calls allow."""
         problem = ledger.problem
-        thresholds, count = affordable(ledger.max_calls)
+        thresholds, count = affordable(ledger.evaluations)
         given = problem.metric, problem.valid, weights[:, :count], problem.labels
         return cls(ledger, task, bind_resamples(*given), thresholds)
 
@@ -82,7 +91,7 @@ class CallsJudge(Judge):
     @property
     def thrifty(self) -> bool:
         """Whether calls are few."""
-        return self.ledger.max_calls is not None and self.ledger.max_calls < PLENTY
+        return self.ledger.evaluations < PLENTY
 
     @property
     def price(self) -> int:  # type: ignore[override]
@@ -92,19 +101,25 @@ class CallsJudge(Judge):
     @property
     def spent(self) -> bool:
         """Whether what is left is kept for the finalists."""
-        most = self.ledger.max_calls
-        return bool(self.thrifty and most is not None and self.left < KEPT * most)
+        return self.thrifty and self.left < KEPT * self.ledger.evaluations
 
     def evaluate(self, scores: Floats64) -> Floats64:
         """Ask about the rows and, unless calls are few, about each resample."""
         if self.thrifty:
-            return self._asked([scores])
+            return without_missing(self._asked([scores]))
         asked = [(self._judge, scores.reshape(-1)), *self._resampled(scores)]
-        return np.asarray(self.ledger.ask_each(asked))
+        # Where neither the rows nor a first resample have an answer, the others will not.
+        first = self.ledger.ask_each(asked[:1])
+        if np.isnan(first[0]):
+            first = np.append(first, self.ledger.ask_each(asked[1:2]))
+        if np.all(np.isnan(first)):
+            return np.full(len(asked), np.inf)
+        rest = self.ledger.ask_each(asked[len(first) :])
+        return without_missing(np.append(first, rest))
 
     def resample(self, scores: Floats64) -> Floats64:
         """Ask about each resample, however few calls there are."""
-        return np.asarray(self.ledger.ask_each(self._resampled(scores)))
+        return without_missing(self.ledger.ask_each(self._resampled(scores)))
 
     def sweep(
         self, scores: Floats64, output: int = 0, moving: Bools | None = None
@@ -118,17 +133,17 @@ class CallsJudge(Judge):
             factors = OF_CLASS if self.task.many else AROUND
             shifts = shifts_flagging(margin[own], [share * f for f in factors])
             shifts = shifts[: int(max(min(self.left - 1, len(shifts)), 0))]
-            return shifts, self._asked([scores + s * column for s in shifts])[:, np.newaxis]
+            return shifts, self._tried([scores + s * column for s in shifts])[:, np.newaxis]
         shifts = self._sound(scores, self._thresholds(scores))
-        costs = self._asked([scores + s * column for s in shifts])
+        costs = self._tried([scores + s * column for s in shifts])
         if self.thresholds >= CALLED_THRESHOLDS and len(shifts) > 2:
             best = int(np.argmin(costs))
             beside = shifts[max(best - 1, 0)], shifts[min(best + 1, len(shifts) - 1)]
             closer = self._sound(scores, np.linspace(*beside, 10)[1:-1])
-            costs = np.append(costs, self._asked([scores + s * column for s in closer]))
+            costs = np.append(costs, self._tried([scores + s * column for s in closer]))
             shifts = np.append(shifts, closer)
         best = int(np.argmin(costs))
-        self.varied = self.varied or bool(np.ptp(costs) > 0.0)
+        self.varied = self.varied or len(np.unique(costs[np.isfinite(costs)])) > 1
         self.seen.append((float(costs[best]), float(np.mean(scores + shifts[best] > 0.0))))
         for cost, everybody in self._at_ends(len(scores)):
             beyond = 0.5 - scores.min() if everybody else -0.5 - scores.max()
@@ -178,7 +193,13 @@ class CallsJudge(Judge):
         """Ask about each table of scores on the rows."""
         if not tables:
             return np.zeros(0)
-        return self.ledger.ask(self._judge, np.column_stack([one.reshape(-1) for one in tables]))
+        table = np.column_stack([one.reshape(-1) for one in tables])
+        return np.asarray(self.ledger.ask(self._judge, table))
+
+    def _tried(self, tables: Sequence[Floats64]) -> Floats64:
+        """Ask about each table; one without an answer costs infinitely much."""
+        costs = self._asked(tables)
+        return np.where(np.isnan(costs), np.inf, costs)
 
     def _resampled(self, scores: Floats64) -> list[tuple[BoundMetric, Floats64]]:
         parts = [(b, scores if rows is None else scores[rows]) for rows, b in self.resamples]
@@ -211,24 +232,23 @@ class CallsJudge(Judge):
         if self.ends is None:
             self.ends = []
             if self.left >= ENDS and self.rows is None:
-                with warnings.catch_warnings():
+                with warnings.catch_warnings(), suppress(MetricError):
                     warnings.simplefilter("ignore")
-                    try:
-                        costs = self._asked([np.full((n, 1), -1.0), np.full((n, 1), 1.0)])
-                        self.ends = list(zip(costs.tolist(), (False, True), strict=True))
-                    except MetricError:
-                        pass
+                    costs = self._asked([np.full((n, 1), -1.0), np.full((n, 1), 1.0)])
+                    ends = zip(costs.tolist(), (False, True), strict=True)
+                    self.ends = [end for end in ends if np.isfinite(end[0])]
         return self.ends
 
 
-def affordable(max_calls: int | None) -> tuple[int, int]:
+def affordable(calls: float) -> tuple[int, int]:
     """Return thresholds of the first candidate and resamples that a budget allows.
 
     Examples
     --------
-    >>> affordable(None), affordable(200), affordable(20)
+    >>> affordable(np.inf), affordable(200), affordable(20)
     ((24, 40), (10, 10), (6, 2))
     """
-    if max_calls is None or max_calls >= PLENTY:
+    if calls >= PLENTY:
         return CALLED_THRESHOLDS, CALLED_RESAMPLES
-    return min(max(max_calls // 3, 4), 10), min(max(max_calls // 20, 2), CALLED_RESAMPLES)
+    few = int(calls)
+    return min(max(few // 3, 4), 10), min(max(few // 20, 2), CALLED_RESAMPLES)

@@ -8,8 +8,7 @@ it would say of another threshold or resample need not be asked.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +18,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import ConstantKernel, Matern, WhiteKernel
 
-from anymetric.data import Columns
+from anymetric.auto.judges.partition import Partition
+from anymetric.auto.judges.shapes import Shapes, leave_one_out
 from anymetric.metrics import DecisionMetric, Rows
 from anymetric.metrics.cells import Cells
 from anymetric.metrics.counts import ratio
@@ -32,72 +32,29 @@ GROWN = 1.25
 PROMISING = 24
 # What is left beside a line, in units of the largest answer, is rounding below this.
 ROUNDING = 1e-9
-
-
-@dataclass(frozen=True, eq=False)
-class Partition:
-    """Rows in cells: each class of each group, by columns with few values.
-
-    Attributes
-    ----------
-    columns : tuple of str
-    values : list of arrays
-        The distinct values of each column, sorted.
-    codes : array of int
-        The cells that there are, as numbers in the product of classes and values, sorted.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> side = {"groups": np.array(["n", "s", "s", "n"])}
-    >>> partition = Partition.by(np.array([-1.0, -1.0, 1.0, -1.0]), side, ["groups"])
-    >>> partition.of(np.array([1.0, -1.0, 1.0]), {"groups": np.array(["s", "n", "n"])}).tolist()
-    [2, 0, 3]
-    """
-
-    columns: tuple[str, ...]
-    values: list[NDArray[np.generic]]
-    codes: Ints
-
-    @classmethod
-    def by(cls, y: Floats64, side: Columns, columns: Sequence[str]) -> Partition:
-        """Divide rows by their class and by some columns."""
-        values = [np.unique(sortable(side[name])) for name in columns]
-        whole = cls(tuple(columns), values, np.zeros(0, dtype=np.intp))
-        return replace(whole, codes=np.unique(whole._coded(y, side)[0]))
-
-    def __len__(self) -> int:
-        return len(self.codes)
-
-    def of(self, y: Floats64, side: Columns) -> Ints:
-        """Return each row's cell; rows whose cell is not known have the number after the last."""
-        code, known = self._coded(y, side)
-        place = np.searchsorted(self.codes, code)
-        near = np.minimum(place, len(self) - 1)
-        return np.where(known & (self.codes[near] == code), place, len(self))
-
-    def _coded(self, y: Floats64, side: Columns) -> tuple[Ints, NDArray[np.bool_]]:
-        code, known = (y > 0.0).astype(np.intp), np.ones(len(y), dtype=bool)
-        for name, values in zip(self.columns, self.values, strict=True):
-            column = sortable(side[name])
-            place = np.minimum(np.searchsorted(values, column), len(values) - 1)
-            known &= values[place] == column
-            code = code * len(values) + place
-        return code, known
+# One of the usual formulas must predict so much better than a line to take its place.
+SIMPLER = 0.8
+# After so many evaluations without an answer none is made in mere hope.
+CORNERS = 3
 
 
 @dataclass(eq=False)
 class Formula:
     """A function of the share flagged in each cell, by what it has answered.
 
-    A line in the shares, for many a cost is no more than that, and a Gaussian process in their
-    log-odds: there the usual formulas are smooth, a rare class counts as much as a frequent one,
+    A line in the shares, or one of the usual formulas, or both, whichever predicts answers best
+    that were left out; and a Gaussian process in the log-odds of the shares for what these do not
+    explain. In log-odds most formulas are smooth, a rare class counts as much as a frequent one,
     and where nothing is known nothing is promised.
 
     Parameters
     ----------
     sizes : array of shape (K,)
         Rows in each cell.
+    shapes : Shapes, optional
+        The usual formulas.
+    noise : float
+        The standard deviation of one answer, where answers vary from call to call.
 
     Examples
     --------
@@ -110,44 +67,102 @@ class Formula:
     """
 
     sizes: Floats64
-    answers: dict[tuple[int, ...], float] = field(default_factory=dict)
+    shapes: Shapes | None = None
+    noise: float = 0.0
+    answers: dict[tuple[int, ...], float] = field(default_factory=dict)  # means of what was said
+    times: dict[tuple[int, ...], int] = field(default_factory=dict)  # how often
+    skipped: set[tuple[int, ...]] = field(default_factory=set)  # what had no answer
     model: GaussianProcessRegressor | None = None
+    basis: tuple[bool, int | None] = (True, None)  # whether a line; which of the shapes
     slopes: Floats64 = field(default_factory=lambda: np.zeros(0))
-    spread: float = 1.0  # of what is not linear
-    learned: int = 0  # answers when the kernel was last fitted
-    failed: bool = False  # whether the function has failed: nothing is asked in mere hope then
+    spread: float = 1.0  # of what is left for the process
+    learned: int = 0  # answers when basis and kernel were last fitted
 
     def tell(self, counts: NDArray[np.integer], costs: Floats64) -> None:
-        """Learn what some numbers of flagged rows ``(m, K)`` cost."""
-        for row, cost in zip(counts.tolist(), costs.tolist(), strict=True):
-            self.answers[tuple(row)] = cost
-        counts = np.array(list(self.answers), dtype=np.float64)
-        told = np.array(list(self.answers.values()))
-        shares, odds = counts / self.sizes, self._odds(counts / self.sizes)
-        self.slopes = np.linalg.lstsq(with_constant(shares), told, rcond=None)[0]
-        rest = told - with_constant(shares) @ self.slopes
+        """Learn what some numbers of flagged rows ``(m, K)`` cost; NaN where that was skipped."""
+        for row, cost in zip(map(tuple, counts.tolist()), costs.tolist(), strict=True):
+            if not np.isfinite(cost):
+                self.skipped.add(row)
+                continue
+            times = self.times.get(row, 0) if self.noise > 0.0 else 0
+            before = self.answers.get(row, 0.0)
+            self.answers[row] = (times * before + cost) / (times + 1)
+            self.times[row] = times + 1
+        if self.answers:
+            self._fit()
+
+    def _fit(self) -> None:
+        shares, told = np.array(list(self.answers)) / self.sizes, np.array([*self.answers.values()])
+        times = np.array([self.times.get(row, 1) for row in self.answers])
+        anew = len(self.answers) >= GROWN * self.learned
+        if anew:
+            self.learned = len(self.answers)
+            self.basis = self._chosen(shares, told)
+        design = self._design(shares, self.basis)
+        weight = np.sqrt(times)
+        self.slopes = np.linalg.lstsq(design * weight[:, np.newaxis], told * weight, rcond=None)[0]
+        rest = told - design @ self.slopes
         rest[np.abs(rest) < ROUNDING * np.abs(told).max()] = 0.0
         self.spread = float(rest.std()) or ROUNDING
-        kernel = first_kernel(len(self.sizes)) if self.model is None else self.model.kernel_
-        model = GaussianProcessRegressor(kernel, optimizer=None)
-        if len(self.answers) >= GROWN * self.learned:
+        white = 1.0 if self.noise > 0.0 else 0.1
+        kernel = self.model.kernel_ if self.model else first_kernel(len(self.sizes), white)
+        varied = (self.noise / self.spread) ** 2 / times
+        model = GaussianProcessRegressor(kernel, alpha=1e-10 + varied, optimizer=None)
+        if anew:
             model.optimizer = "fmin_l_bfgs_b"
-            self.learned = len(self.answers)
         with warnings.catch_warnings():
             # A formula that does not read some cell has no length there.
             warnings.simplefilter("ignore", ConvergenceWarning)
-            self.model = model.fit(odds, rest / self.spread)
+            self.model = model.fit(self._odds(shares), rest / self.spread)
+
+    def _chosen(self, shares: Floats64, told: Floats64) -> tuple[bool, int | None]:
+        """Return the basis that predicts answers best which were left out; a line if in doubt."""
+        best: tuple[bool, int | None] = (True, None)
+        least = leave_one_out(with_constant(shares), told)
+        known = np.zeros((len(shares), 0)) if self.shapes is None else self.shapes.values(shares)
+        for k, column in enumerate(known.T):
+            for line in (False, True):
+                parts = with_constant(shares) if line else np.ones((len(shares), 1))
+                error = leave_one_out(np.column_stack([parts, column]), told)
+                if error < SIMPLER * least:
+                    best, least = (line, k), error
+        return best
+
+    def _design(self, shares: Floats64, basis: tuple[bool, int | None]) -> Floats64:
+        line, shape = basis
+        parts = with_constant(shares) if line else np.ones((len(shares), 1))
+        if shape is None or self.shapes is None:
+            return parts
+        return np.column_stack([parts, self.shapes.values(shares)[:, shape]])
+
+    @property
+    def name(self) -> str:
+        """What of the usual formulas it is built on; empty if it is none of them."""
+        shape = self.basis[1]
+        return "" if shape is None or self.shapes is None else self.shapes.names[shape]
+
+    @property
+    def hopeful(self) -> bool:
+        """Whether there may be asked where little is known: many a function fails in corners."""
+        return len(self.skipped) < CORNERS
+
+    @property
+    def lowest(self) -> float:
+        """The lowest cost that was answered; where answers vary, that is likely."""
+        if self.noise == 0.0:
+            return min(self.answers.values())
+        return float(self.costs(np.array(list(self.answers)) / self.sizes).min())
 
     def costs(self, shares: Floats64) -> Floats64:
         """Return the likely costs ``(m,)`` of shares flagged ``(m, K)``."""
         assert self.model is not None
         rest = self.spread * self.model.predict(self._odds(shares))
-        return np.asarray(with_constant(shares) @ self.slopes + rest)
+        return np.asarray(self._design(shares, self.basis) @ self.slopes + rest)
 
     def predicted(self, counts: Ints) -> tuple[Floats64, Floats64]:
         """Return the costs ``(m,)`` of numbers of flagged rows ``(m, K)``, and their errors.
 
-        Where there is an answer it is right.
+        Where there is an answer it is right, unless answers vary.
         """
         assert self.model is not None
         shares = counts / self.sizes
@@ -155,20 +170,30 @@ class Formula:
         missed, expected = self._missed()
         # A formula with kinks is predicted worse than the process believes.
         worse = max(1.0, float(np.sqrt(np.mean((missed / expected) ** 2))))
-        costs = with_constant(shares) @ self.slopes + self.spread * rest
+        costs = self._design(shares, self.basis) @ self.slopes + self.spread * rest
         errors = worse * self.spread * errors
         for place, row in enumerate(map(tuple, counts.tolist())):
-            if row in self.answers:
+            if row in self.skipped:
+                errors[place] = 0.0
+            if row in self.answers and self.noise == 0.0:
                 costs[place], errors[place] = self.answers[row], 0.0
         return costs, errors
 
     def error(self, counts: Ints | None = None) -> float:
-        """Return the leave-one-out error, over all answers or over those about some counts."""
-        missed = self._missed()[0]
+        """Return the leave-one-out error, over all answers or over those about some counts.
+
+        How much answers vary by themselves is taken off.
+        """
+        missed, rows = self._missed()[0], list(self.answers)
         if counts is not None:
-            place = {row: k for k, row in enumerate(self.answers)}
-            missed = missed[[place[tuple(row)] for row in np.unique(counts, axis=0).tolist()]]
-        return float(np.sqrt(np.mean(missed**2)))
+            wanted = {tuple(row) for row in counts.tolist()}
+            missed = missed[[k for k, row in enumerate(rows) if row in wanted]]
+            rows = [row for row in rows if row in wanted]
+        varied = self.noise**2 / np.array([self.times.get(row, 1) for row in rows])
+        if self.noise > 0.0:  # the first few answers may have told too little
+            varied = varied + self.spread**2 * white_of(self.model)
+        square = float(np.mean(missed**2 - varied))
+        return float(np.sqrt(max(square, 0.0)))
 
     def _missed(self) -> tuple[Floats64, Floats64]:
         """Return by how much each answer misses what all others predict, and the error of that."""
@@ -246,17 +271,18 @@ class LearnedMetric(DecisionMetric):
         return costs.reshape(shares.shape[:-1])
 
 
-def first_kernel(cells: int) -> object:
-    """Return the kernel of a formula before anything is known of it."""
+def first_kernel(cells: int, white: float = 1e-1) -> object:
+    """Return the kernel of a formula before anything is known of it; `white` is the most noise."""
     lengths = Matern(np.full(cells, 2.0), (0.3, 100.0), nu=2.5)
-    return ConstantKernel(1.0, (1e-2, 1e4)) * lengths + WhiteKernel(1e-6, (1e-10, 1e-1))
+    return ConstantKernel(1.0, (1e-2, 1e4)) * lengths + WhiteKernel(1e-6, (1e-10, white))
+
+
+def white_of(model: GaussianProcessRegressor | None) -> float:
+    """Return the variance that a fitted process takes for noise."""
+    assert model is not None
+    return float(model.kernel_.k2.noise_level)
 
 
 def with_constant(shares: Floats64) -> Floats64:
     """Return shares ``(m, K)`` with a column of ones before them."""
     return np.insert(shares, 0, 1.0, axis=1)
-
-
-def sortable(column: NDArray[np.generic]) -> NDArray[np.generic]:
-    """Return a column whose values can be sorted."""
-    return column.astype(str) if column.dtype == object else column

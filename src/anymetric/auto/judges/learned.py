@@ -11,14 +11,14 @@ import numpy as np
 from anymetric.auto.judges.base import Bools, Floats64, Ints, Judge
 from anymetric.auto.judges.counts import CountsJudge
 from anymetric.auto.judges.formula import Formula, LearnedMetric
-from anymetric.auto.judges.study import PART, Study, first_answers, partition_of
+from anymetric.auto.judges.study import Study, partition_of, scarce_answers
 from anymetric.auto.records import Assessment
 from anymetric.ledger import Ledger
-from anymetric.metrics import MetricError
 
-# An answer is predicted well enough within this part of the resamples' spread; a candidate is asked
-# about so often at most, as long as there are so many times more calls.
-ENOUGH, ASKED, SPARED = 0.1, 6, 12
+# An answer is predicted well enough within this part of the resamples' spread or, where answers
+# vary, of how much one does; a candidate is asked about so often at most, as long as there are so
+# many times more calls.
+ENOUGH, VARIED, ASKED, SPARED = 0.1, 0.33, 6, 12
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,10 +62,10 @@ class LearnedJudge(Judge):
 
     def evaluate(self, scores: Floats64) -> Floats64:
         """Ask about the scores as they are, if there is a call left; resamples by the formula."""
-        if self.asking and self.ledger.left >= 1:
+        if self.asking and self.ledger.left >= 1 and self.formula.noise == 0.0:
             self._ask(scores)
         costs = self.inner.evaluate(scores)
-        known = self.formula.answers.get(self._key(scores))
+        known = self._known(scores)
         return costs if known is None else costs + (known - costs[0])
 
     def sweep(
@@ -77,7 +77,7 @@ class LearnedJudge(Judge):
         shifts, costs = self.inner.sweep(scores, output, moving)
         best = int(np.argmin(costs[:, 0] if costs.shape[1] == 1 else costs[:, 1:].mean(axis=1)))
         moved = scores + (shifts[best] if moving is None else shifts[best] * moving[:, np.newaxis])
-        known = self.formula.answers.get(self._key(moved))
+        known = self._known(moved)
         if known is not None and np.isfinite(costs[best, 0]):
             costs[best] += known - costs[best, 0]
         return shifts, costs
@@ -94,7 +94,8 @@ class LearnedJudge(Judge):
         if self.ledger.left < 1:
             return True
         costs = self.inner.evaluate(scores)
-        return bool(abs(self._ask(scores) - costs[0]) <= ENOUGH * costs[1:].std())
+        doubt = max(ENOUGH * costs[1:].std(), 2.0 * self.formula.noise)
+        return not abs(self._ask(scores) - costs[0]) > doubt
 
     def varies(self, scores: Floats64) -> bool:
         """Return whether any two answers so far differ."""
@@ -110,16 +111,11 @@ class LearnedJudge(Judge):
         noise = float(costs[np.argmin(costs[:, 1:].mean(axis=1)), 1:].std())
         shifts, sums = self.alone.flagged(scores)
         counts = np.rint(sums[:, 0, :-1] / self.alone.weights[0, 0]).astype(np.intp)
-        for _ in range(int(min(ASKED, self.ledger.left // SPARED))):
+        for _ in range(int(min(ASKED, (self.ledger.left + SPARED - 2) // SPARED))):
             place = self._doubtful(counts, noise)
             if place is None:
                 break
-            try:
-                self._ask(scores + shifts[place])
-            except MetricError:
-                if self.formula.failed:
-                    raise
-                self.formula.failed = True
+            self._ask(scores + shifts[place])
 
     def _doubtful(self, counts: Ints, noise: float) -> int | None:
         """Return which numbers of flagged rows are most worth a call; None if none are."""
@@ -128,20 +124,25 @@ class LearnedJudge(Judge):
         if isinstance(metric, LearnedMetric) and not metric.ends:
             costs[[0, -1]] = np.inf
         best, hope = int(np.argmin(costs)), int(np.argmin(costs - errors))
-        if costs[hope] - errors[hope] < costs[best] - ENOUGH * noise and not formula.failed:
+        enough = max(ENOUGH * noise, VARIED * formula.noise)
+        if costs[hope] - errors[hope] < costs[best] - enough and formula.hopeful:
             return hope
-        behind = costs[best] - min(formula.answers.values())
-        unsure = errors[best] > (0.0 if behind <= noise else ENOUGH * noise)
-        return best if unsure else None
+        close = costs[best] - formula.lowest <= noise and formula.noise == 0.0
+        return best if errors[best] > (0.0 if close else enough) else None
 
     def _ask(self, scores: Floats64) -> float:
-        """Ask the function, unless it has answered already, and learn from the answer."""
-        key = self._key(scores)
-        known = self.formula.answers.get(key)
+        """Ask the function, unless it has answered for good, and learn from the answer."""
+        known = self._known(scores)
         if known is None:
-            known = float(self.ledger.ask(self.ledger.problem.judge, scores[:, 0]))
+            key = self._key(scores)
+            again = self.formula.times.get(key, 0)
+            known = float(self.ledger.ask(self.ledger.problem.judge, scores[:, 0], again))
             self.formula.tell(np.array([key]), np.array([known]))
-        return known
+        return known  # NaN where the evaluation was skipped
+
+    def _known(self, scores: Floats64) -> float | None:
+        """Return the answer about these counts, if there is one and answers do not vary."""
+        return None if self.formula.noise > 0.0 else self.formula.answers.get(self._key(scores))
 
     def _key(self, scores: Floats64) -> tuple[int, ...]:
         """Return how many rows are flagged in each cell."""
@@ -165,14 +166,12 @@ def learn_formula(
     """
     problem = ledger.problem
     partition = partition_of(problem)
-    if partition is None or PART * ledger.left < first_answers(len(partition)):
+    if partition is None or ledger.evaluations < scarce_answers():
         return None
     cell = partition.of(problem.valid.y, problem.valid.side)
-    study = Study(ledger, cell, Formula(np.bincount(cell).astype(np.float64)), rng)
-    try:
-        ends = study.begin(scores[:, 0])
-    except MetricError:
-        return None
+    sizes = np.bincount(cell).astype(np.float64)
+    study = Study(ledger, cell, Formula(sizes, partition.shapes(sizes)), rng)
+    ends = study.begin(scores[:, 0])
     if ends is None:
         return None
     metric = LearnedMetric(problem.metric.name, partition, study.formula, ends)

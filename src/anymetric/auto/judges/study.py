@@ -9,9 +9,11 @@ from numpy.typing import NDArray
 from scipy.stats import qmc
 
 from anymetric.auto.judges.base import Floats64, Ints, shifts_flagging
-from anymetric.auto.judges.formula import Formula, Partition
+from anymetric.auto.judges.formula import Formula
+from anymetric.auto.judges.partition import Partition
 from anymetric.ledger import Ledger
 from anymetric.metrics import Limited, MetricError
+from anymetric.metrics.evaluations import current
 from anymetric.problem import Problem, blocks
 
 # More cells than this would ask for too many answers; fewer rows in one say nothing of its share.
@@ -20,12 +22,15 @@ MOST_CELLS, FEWEST_IN_CELL = 8, 5
 SHARES, RATES = (0.05, 0.2, 0.4, 0.6, 0.8), (0.5, 1.0, 2.0)
 # Answers for each cell in one round, or where calls are few; how far around in log-odds; the part
 # of the calls that they may take, or if there is no limit so many.
-DENSE, SPARSE, WIDTH, PART, MOST = 10, 5, 1.0, 0.4, 250
-# Two answers about as many rows of each cell are the same if they differ by no more than this.
-SAME = 1e-6
+DENSE, SPARSE, WIDTH, PART, MOST, MOST_VARIED = 10, 5, 1.0, 0.4, 250, 100
+# Where even these are too many, a formula is taken as it is after this part of the calls.
+SCARCE_PART, SCARCE_SHARES = 0.55, (0.1, 0.3, 0.6)
+# Two answers about as many rows of each cell are the same if they differ by no more than this or,
+# where answers vary from call to call, by so many times as much as those to the same question.
+SAME, ALIKE = 1e-6, 10.0
 # A formula is known well if its leave-one-out error is no more than such a part of how answers
-# spread, and is believed up to another.
-WELL, BELIEVED = 0.05, 0.25
+# spread, and is believed up to another; the same in units of how much one answer varies.
+WELL, BELIEVED, WELL_VARIED = 0.05, 0.25, 0.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,57 +51,106 @@ class Study:
     formula: Formula
     rng: np.random.Generator
 
+    @property
+    def scarce(self) -> bool:
+        """Whether there are too few evaluations to ask much before candidates are compared."""
+        return PART * self.ledger.evaluations < first_answers(len(self.formula.sizes))
+
     def begin(self, scores: Floats64) -> bool | None:
         """Ask about thresholds and around the best; None if no formula is found.
 
         Otherwise, whether flagging nobody and everybody has an answer.
         """
         rate = float(np.mean(self.ledger.problem.valid.y > 0.0))
-        shifts = shifts_flagging(scores, [*SHARES, *(rate * factor for factor in RATES)])
+        even = SCARCE_SHARES if self.scarce else SHARES
+        shifts = shifts_flagging(scores, [*even, *(rate * factor for factor in RATES)])
         flagged = scores[:, np.newaxis] + shifts > 0.0
-        costs = self._answers(flagged)
-        counts = self._counts(flagged)
-        best = int(np.argmin(costs))
-        if not self._counts_alone(counts[best], costs[best]):
+        # The likeliest decisions first: if these fail, so does the function.
+        flagged = flagged[:, np.argsort(np.abs(flagged.mean(axis=0) - rate), kind="stable")]
+        costs, counts = self._answers(flagged), self._counts(flagged)
+        if not np.any(np.isfinite(costs)):
             return None
+        best = int(np.nanargmin(costs))
+        noise = self._noise(flagged[:, best], counts[best], costs[best])
+        if noise is None:
+            return None
+        self.formula.noise = current().conduct.noise = noise
         self.formula.tell(counts, costs)
-        ends = self._ends()
-        level = int(np.argmin(np.abs(flagged.mean(axis=0) - rate)))
-        return ends if self._learned(counts[[best, level]]) else None
+        ends = False if self.scarce else self._ends()
+        return ends if self._learned(counts[[best, 0]]) else None
 
     def _learned(self, centres: Ints) -> bool:
         """Ask around some counts until answers can be predicted; return whether they can."""
-        cells, calls = len(self.formula.sizes), self.ledger.left + self.ledger.calls
-        most = PART * calls if np.isfinite(calls) else MOST
-        each = DENSE if self.ledger.calls + DENSE * cells <= most else SPARSE
-        asked, error, spread = np.zeros((0, cells), dtype=np.intp), np.inf, 0.0
-        while error > WELL and (len(asked) == 0 or self.ledger.calls + each * cells <= most):
-            cube = qmc.LatinHypercube(cells, rng=self.rng).random(each * cells)
-            around = self.formula.around(np.resize(centres, cube.shape), cube, WIDTH)
-            rows = np.unique(around, axis=0).tolist()
-            new = [row for row in rows if tuple(row) not in self.formula.answers]
+        noise, total = self.formula.noise, self.ledger.evaluations
+        part = SCARCE_PART if self.scarce else PART
+        most = min(part * total, MOST if noise == 0.0 else MOST_VARIED)
+        asked: list[list[int]] = [list(row) for row in self.formula.answers] if self.scarce else []
+        error, spread = self._known(asked) if asked else (np.inf, 0.0)
+        while error > max(WELL * spread, WELL_VARIED * noise) or (self.scarce and noise > 0.0):
+            count = self._count(most, bool(asked))
+            new = self._around(centres, count) if count > 0 else []
             if not new:
                 break
             near = np.array(new, dtype=np.intp)
             self.formula.tell(near, self._answers(self._drawn(near)))
-            asked = np.concatenate([asked, near])
-            spread = float(np.std([self.formula.answers[tuple(row)] for row in asked.tolist()]))
-            error = self.formula.error(asked) / max(spread, np.finfo(float).tiny)
-        return error <= BELIEVED and spread > 0.0
+            asked += [row for row in new if tuple(row) in self.formula.answers]
+            error, spread = self._known(asked)
+        if self.scarce:
+            return spread > 0.0
+        return error <= max(BELIEVED * spread, WELL_VARIED * noise) and spread > 0.0
 
-    def _counts_alone(self, counts: Ints, cost: float) -> bool:
-        """Return whether other rows, as many of each cell, cost the same."""
-        others = self._answers(self._drawn(np.stack([counts, counts])))
-        return bool(np.all(np.abs(others - cost) <= SAME * max(abs(cost), 1.0)))
+    def _count(self, most: float, begun: bool) -> int:
+        """Return how many answers to ask for in the next round; none where there are no calls."""
+        cells, used = len(self.formula.sizes), self.ledger.calls // self.ledger.repeats
+        if self.scarce:
+            return int(min(most - used, SPARSE * cells))
+        each = DENSE if used + DENSE * cells <= most else SPARSE
+        return each * cells if not begun or used + each * cells <= most else 0
+
+    def _around(self, centres: Ints, count: int) -> list[list[int]]:
+        cube = qmc.LatinHypercube(len(self.formula.sizes), rng=self.rng).random(count)
+        around = self.formula.around(np.resize(centres, cube.shape), cube, WIDTH)
+        rows = np.unique(around, axis=0).tolist()
+        return [row for row in rows if tuple(row) not in self.formula.answers]
+
+    def _known(self, asked: list[list[int]]) -> tuple[float, float]:
+        """Return the error of what was asked, and how far answers spread, beyond how they vary."""
+        if not asked:
+            return np.inf, 0.0
+        costs = [self.formula.answers[tuple(row)] for row in asked]
+        spread = max(float(np.var(costs)) - self.formula.noise**2, 0.0) ** 0.5
+        return self.formula.error(np.array(asked, dtype=np.intp)), spread
+
+    def _noise(self, flagged: NDArray[np.bool_], counts: Ints, cost: float) -> float | None:
+        """Return how much one answer varies from call to call; None if it is not of counts alone.
+
+        Other rows are flagged, as many of each cell. Only where that costs something else, the
+        same question is asked again.
+        """
+        others = self._answers(self._drawn(np.stack([counts] if self.scarce else [counts, counts])))
+        others = others[np.isfinite(others)]
+        if np.all(np.abs(others - cost) <= SAME * max(abs(cost), 1.0)):
+            return 0.0
+        if current().conduct.repeats == 1:
+            return None
+        times = range(1, 2 if self.scarce else 4)
+        same = np.array([cost, *(self._answers(flagged[:, np.newaxis], k)[0] for k in times)])
+        same = same[np.isfinite(same)]
+        varied = float(np.std(same, ddof=min(1, len(same) - 1)))
+        if np.abs(others - same.mean()).max() > ALIKE * varied:
+            return None
+        return float(np.std(np.append(same, others), ddof=1))
 
     def _ends(self) -> bool:
         """Ask about flagging nobody and everybody; return whether there are answers."""
         ends = np.stack([np.zeros(len(self.formula.sizes)), self.formula.sizes]).astype(np.intp)
         try:
-            self.formula.tell(ends, self._answers(self._drawn(ends)))
+            costs = self._answers(self._drawn(ends))
         except MetricError:
             return False
-        return True
+        there = np.isfinite(costs)
+        self.formula.tell(ends[there], costs[there])
+        return bool(np.all(there))
 
     def _drawn(self, counts: Ints) -> NDArray[np.bool_]:
         """Flag so many rows of each cell ``(m, K)``, any: decisions ``(n, m)``."""
@@ -112,11 +166,11 @@ class Study:
         size = len(self.formula.sizes)
         return np.stack([np.bincount(self.cell[one], minlength=size) for one in flagged.T])
 
-    def _answers(self, flagged: NDArray[np.bool_]) -> Floats64:
-        """Ask the function about decisions ``(n, m)``."""
+    def _answers(self, flagged: NDArray[np.bool_], again: int = 0) -> Floats64:
+        """Ask the function about decisions ``(n, m)``, perhaps not for the first time."""
         judge = self.ledger.problem.judge
         parts = blocks(flagged.T, len(self.cell))
-        return np.concatenate([self.ledger.ask(judge, 2.0 * part.T - 1.0) for part in parts])
+        return np.concatenate([self.ledger.ask(judge, 2.0 * part.T - 1.0, again) for part in parts])
 
 
 def partition_of(problem: Problem) -> Partition | None:
@@ -139,3 +193,8 @@ def partition_of(problem: Problem) -> Partition | None:
 def first_answers(cells: int) -> int:
     """Return how many answers a formula of so many cells asks for at first."""
     return len(SHARES) + len(RATES) + 4 + SPARSE * cells
+
+
+def scarce_answers() -> int:
+    """Return with how many evaluations in all a formula can be tried at least."""
+    return int((len(SCARCE_SHARES) + len(RATES) + 3) / SCARCE_PART)
