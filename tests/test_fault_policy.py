@@ -178,7 +178,7 @@ def test_a_function_that_hangs_is_left_behind():
     began = time.perf_counter()
     found, box = fitted("counts", disturb, on_error=FaultPolicy(timeout=0.2))
     assert time.perf_counter() - began < 3.0 + fitted("counts")[0].history_[0]["seconds"]
-    assert found.status_ is Status.JUDGED
+    assert found.status_ is Status.SELECTED
     assert box.calls == found.n_metric_calls_
 
 
@@ -190,7 +190,7 @@ def test_a_metric_that_fails_in_a_region_is_no_outage():
 
     model = MetricClassifier(disturb_by, greater_is_better=True, model="linear", random_state=0)
     model.fit(X[:200], Y[:200])
-    assert model.status_ is Status.JUDGED
+    assert model.status_ is Status.SELECTED
     assert np.mean(model.predict(X)) < 0.3
 
 

@@ -71,8 +71,8 @@ class Shapes:
     Examples
     --------
     >>> shapes = Shapes(np.array([False, True]), np.zeros(2, dtype=int), np.array([60.0, 40.0]))
-    >>> shapes.names[0], shapes.values(np.array([[0.25, 0.75]]))[0, 0]
-    ('F1', 0.7058823529411765)
+    >>> shapes.names[0], shapes.values(np.array([[0.25, 0.75]]))[0, 0].round(3).item()
+    ('F1', 0.706)
     """
 
     positive: NDArray[np.bool_]
