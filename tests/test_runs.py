@@ -108,6 +108,11 @@ def test_a_question_may_have_no_answer(rows):
     assert "the panel did not meet" in found.error
 
 
+def test_a_run_in_memory_asks_though_several_processes_were_wanted(rows):
+    run = Run(told(method="paper", n_jobs=2, max_metric_calls=40), *rows)
+    assert len(run.ask(2)) >= 1
+
+
 def test_another_run_is_refused(rows, tmp_path):
     X, y = rows
     Run(told(), X, y, ledger=tmp_path / "run.db")

@@ -271,6 +271,12 @@ def test_a_number_that_somebody_changed_is_noticed(sound, tmp_path):
             told(path)
 
 
+@pytest.mark.parametrize("seed", [3692, 11676])
+def test_damage_that_sqlite_cannot_even_name_is_noticed(sound, tmp_path, seed):
+    spoilt = hurt(sound.read_bytes(), "flipped", random.Random(seed))
+    assert noticed(tmp_path / "run.db", spoilt, told(sound)) == "refused"
+
+
 @pytest.mark.parametrize("what", ["folder", "pipe", "device"])
 def test_only_a_file_is_a_ledger(tmp_path, what):
     path = {"folder": tmp_path, "pipe": tmp_path / "pipe", "device": Path("/dev/null")}[what]

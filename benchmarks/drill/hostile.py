@@ -48,7 +48,7 @@ VALUES = st.one_of(
     st.lists(st.floats(), max_size=2),
     st.decimals(),
     st.fractions(),
-    st.floats().map(np.float32),
+    st.floats(width=32).map(np.float32),
     st.floats().map(np.array),
     BITS,
 )
@@ -168,6 +168,8 @@ def ledgers(home: Path, cases: int, number: int) -> Counter[str]:
         for left in home.glob("hurt.db*"):
             left.unlink()
         said = noticed(home / "hurt.db", hurt(whole, how, random.Random(at)), sound)
+        if said not in ("refused", "harmless"):
+            print(f"{how} ledger {at}: {said}", file=sys.stderr)
         found[said if said in ("refused", "harmless") else "unclear"] += 1
 
     opened()

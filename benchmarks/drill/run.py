@@ -220,7 +220,7 @@ def table(rows: Sequence[dict[str, str]]) -> str:
     lines = [f"| {' | '.join(head)} |", f"| {' | '.join('---' for _ in head)} |"]
     for part, case in cases:
         own = [row for row in rows if (row["part"], row["case"]) == (part, case)]
-        sums = [f"{sum(int(row[name]) for row in own):,}" for name in COUNTS]
+        sums = [str(sum(int(row[name]) for row in own)) for name in COUNTS]
         lines.append(f"| {part} | {case} | {len(own)} | {' | '.join(sums)} |")
     return "\n".join(lines)
 

@@ -172,6 +172,8 @@ class Run:
     def _replay(self) -> Any:
         """Fit with what is known; return the model, that of a run cut short if answers lack."""
         model = clone(self.estimator)
+        if self.store.alone:  # other processes could not see its answers
+            model.set_params(n_jobs=None)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             try:

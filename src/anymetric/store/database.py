@@ -176,6 +176,8 @@ class SQLite:
             yield
         except sqlite3.Error as error:
             raise explained(error, self.address) from error
+        except UnicodeDecodeError as error:  # in what SQLite itself wanted to say
+            raise damaged(self.address, "a text is none") from error
 
 
 # SQLite's locks know nothing of forks: two processes with one connection, even if one of them only

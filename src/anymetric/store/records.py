@@ -64,7 +64,7 @@ def seal(*values: Any) -> str:
     >>> seal("3f", 0.5) == seal("3f", 0.5), seal("3f", 0.5) == seal("3f", 0.25)
     (True, False)
     """
-    return hashlib.sha256(json.dumps(values).encode()).hexdigest()[:16]
+    return hashlib.sha256(json.dumps(values, default=repr).encode()).hexdigest()[:16]
 
 
 def clean(text: str) -> str:

@@ -51,11 +51,16 @@ class Store(Leases):
         return f"Store({self.base!r})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        if self.base.address == MEMORY:
+        if self.alone:
             raise pickle.PicklingError(
                 "a ledger in memory is of one process: name a file, or leave n_jobs unset"
             )
         return open_store, (self.base.address,)
+
+    @property
+    def alone(self) -> bool:
+        """Whether no other process can open it."""
+        return self.base.address == MEMORY
 
     def __deepcopy__(self, memo: Any) -> Store:
         return self
