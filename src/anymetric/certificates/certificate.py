@@ -96,9 +96,9 @@ class Certificate:
                 f"{self.claim}: {shown(self.value)} on {on}{self.rows:,} rows that chose "
                 f"nothing{about}"
             )
-        needs = f"{level} needs about {self.needed:,}"
-        if self.needed is None:
-            needs = f"no number of rows will do, as the value here is {shown(self.value)}"
+        needs = f"no number of rows will do, as the value here is {shown(self.value)}"
+        if self.needed is not None:
+            needs = f"{level} needs about {self.needed:,}"
         return (
             f"{self.claim} is not certifiable with {self.rows:,} rows; the best that is: "
             f"{shown(self.bound)}; {needs}{about}"

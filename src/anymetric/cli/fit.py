@@ -261,6 +261,8 @@ class Fit:
         voice.line(f"On these rows: {headline(run)}")
         for limit in limits:
             voice.line(limit_line(limit))
+            if limit["certificate"]:
+                voice.line(f"The certificate: {limit['certificate']}")
         voice.line(f"The diagnosis: {verdict}")
         if won := families(run):
             voice.line(f"The models: {won}")

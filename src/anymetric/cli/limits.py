@@ -46,12 +46,15 @@ def told_limits(model: Any, rows: Any, y: Any) -> list[dict[str, Any]]:
     if not seen:
         return []
     new = model.constraint_values(rows.X, y, groups=rows.groups, side=rows.side or None)
+    certified = getattr(model, "certificates_", ())
+    promises = {one.claim.metric.name: str(one) for one in certified}
     return [
         {
             "limit": str(before.limit),
             "out_of_fold": before.value,
             "value": after.value,
             "kept": after.kept,
+            "certificate": promises.get(before.limit.metric.name, ""),
         }
         for before, after in zip(seen, new, strict=True)
     ]

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from sklearn.tree import DecisionTreeClassifier
 
-from anymetric.errors import MetricWarning
+from anymetric.errors import warn
 from anymetric.estimators._units import InUnit
 from anymetric.metrics import Limited, as_constraints, limit_values, limited
 
@@ -72,14 +71,12 @@ def warn_if_broken(limits):
     --------
     >>> warn_if_broken(())
     """
-    missed = [str(one) for one in limits if not one.kept]
+    missed = [str(one) for one in limits if not one.kept and one.limit.confidence is None]
     if missed:
-        warnings.warn(
+        warn(
             "No candidate kept all limits on the validation rows; the one of the least violation "
             f"was taken ({'; '.join(missed)}). Relax the limit, or give features or rows that make "
-            "it possible.",
-            MetricWarning,
-            stacklevel=2,
+            "it possible."
         )
 
 

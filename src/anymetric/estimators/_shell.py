@@ -23,6 +23,13 @@ from anymetric.data import Data
 from anymetric.descent import Descent
 from anymetric.diagnosis import around_scores, diagnose
 from anymetric.errors import warn
+from anymetric.estimators._certificates import (
+    certified,
+    claims_of,
+    plain_goal,
+    set_apart,
+    warn_if_uncertain,
+)
 from anymetric.estimators._columns import rule_columns, side_columns
 from anymetric.estimators._families import descent_over, families, reads_gaps, with_categories
 from anymetric.estimators._learned import (
@@ -234,6 +241,11 @@ class MetricEstimator(ShowsRun, TakesRows, CallbackSupportMixin, BaseEstimator):
         else:
             train = given
             valid = self._given_valid(X_val, y_val, sample_weight_val, side_val, groups_val, given)
+        self.__dict__.pop("certificates_", None)
+        certifying = None
+        if claims_of(self._goal()):
+            train, certifying = self._set_apart(given, valid, rng)
+            valid = train
         self._read_groups(train, valid)
         problem = self._problem(self._goal(), train, valid)
         warn_if_unweighed(self.metric_, valid.weights)
@@ -257,6 +269,8 @@ class MetricEstimator(ShowsRun, TakesRows, CallbackSupportMixin, BaseEstimator):
                 self._unpack(problem, best)
                 stop.best = self
             raise
+        if certifying is not None:
+            solution = self._certify(problem, solution, certifying)
         self._unpack(problem, solution)
         self._unpack_conduct()
         warn_if_skipped(current().conduct)
@@ -271,6 +285,49 @@ class MetricEstimator(ShowsRun, TakesRows, CallbackSupportMixin, BaseEstimator):
             skipped=conduct.skipped,
             failure=failure or conduct.failure,
         )
+
+    def _set_apart(self, given, valid, rng):
+        """Return the rows that train and choose, cross-fitted, and those that certify."""
+        method = self._method()
+        if method is None or not method.cross_fits:
+            raise ValueError(
+                "A limit with a confidence needs a method that cross-fits the training rows, so "
+                f"that validation rows choose nothing: method='auto'; got {self.method!r} with "
+                f"use_validation={self.use_validation}."
+            )
+        if valid is not given:
+            train, apart = given, valid
+        else:
+            rows, held = set_apart(self._strata(given), self.validation_fraction, rng)
+            self._given_rows = self._given_rows[0], self._given_rows[1][rows]
+            train, apart = given.take(rows), given.take(held)
+        self.validation_ = (
+            f"{len(apart)} rows certify and chose nothing; the {len(train)} training rows are "
+            "cross-validated, each scored by a model that it did not train."
+        )
+        return train, apart
+
+    def _certify(self, problem, solution, rows):
+        """Let rows that chose nothing certify; return the solution at the threshold that holds."""
+        goal = self._goal()
+        asked = claims_of(goal), plain_goal(goal), rows, self._labels()
+        solution, self.certificates_ = certified(problem, solution, *asked)
+        warn_if_uncertain(self.certificates_)
+        return solution
+
+    @property
+    def certificate_(self):
+        """The certificate of the limit that asked for a confidence; print it.
+
+        Of several, the first that does not hold, or the first.
+        """
+        found = self.__dict__.get("certificates_")
+        if not found:
+            raise AttributeError(
+                "certificate_ is there after fit with a limit that has a confidence: "
+                "subject_to=at_least('precision', 0.8, confidence=0.9)."
+            )
+        return min(found, key=lambda one: one.certified)
 
     def _goal(self):
         """Return the metric to train for: with its limits, if there are any."""

@@ -118,6 +118,11 @@ class MetricClassifier(ManyClasses, TwoClasses, ClassifierMixin, MetricEstimator
     shifts_ : dict
         What each group adds to its rows' scores, with ``group_thresholds=True`` only. A group that
         the validation rows lack adds nothing.
+    certificate_, certificates_ : Certificate, tuple of Certificate
+        Of limits with a ``confidence``. With one, validation rows choose nothing: training rows are
+        cross-fitted, and order the thresholds; the rows of `X_val`, or `validation_fraction` of the
+        rows set apart, certify. The threshold is the most useful that they certify. Print it;
+        ``certificate_.monitor(y_new, predictions)`` watches over it.
     constraints_ : tuple of LimitValue
         With `subject_to`: each limit, its value on validation rows that the model did not see, and
         whether it was kept. `cost_` and `validation_score_` are the objective's.
