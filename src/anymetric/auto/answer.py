@@ -10,12 +10,10 @@ from numpy.typing import NDArray
 from anymetric.auto.decisions import Competing, Threshold
 from anymetric.auto.judges.base import Judge
 from anymetric.auto.judges.counts import CountsJudge
-from anymetric.auto.judges.learned import LearnedJudge
 from anymetric.auto.records import LINEAR, Assessment, Predictions
 from anymetric.auto.search import Search
 from anymetric.auto.selection import Average, Selection, agreeing
 from anymetric.auto.threshold_transfer import PooledRows
-from anymetric.metrics import DecisionMetric
 
 Floats64 = NDArray[np.float64]
 # Selections after a cost that was predicted wrongly, at most.
@@ -163,26 +161,20 @@ def frugal(average: Average, judge: Judge) -> Assessment | None:
 
 def transferable(search: Search, table: Predictions, shares: Floats64) -> bool:
     """Return whether training rows can help: lines, another sample, one threshold, every column."""
-    judge = search.judge
     if any(table.candidates[k].proposal.family != LINEAR for k in np.flatnonzero(shares)):
         return False
     if search.sample.single or not isinstance(search.rule, Threshold):
         return False
-    if not isinstance(judge, CountsJudge | LearnedJudge):
-        return False
-    return all(name in search.sample.train.side for name in metric_of(judge).needs)
-
-
-def metric_of(judge: CountsJudge | LearnedJudge) -> DecisionMetric:
-    """Return the metric, or what was learned of it."""
-    return judge.metric if isinstance(judge, CountsJudge) else judge.inner.metric
+    exact = search.judge.of_counts()
+    return exact is not None and all(
+        name in search.sample.train.side for name in exact.metric.needs
+    )
 
 
 def transferred(search: Search, answer: Answer) -> Answer:
     """Let training rows help to place the threshold."""
-    judge = search.judge
-    assert isinstance(judge, CountsJudge | LearnedJudge)
-    exact = judge if isinstance(judge, CountsJudge) else judge.inner
+    exact = search.judge.of_counts()
+    assert exact is not None
     average, family = answer.average, search.families[LINEAR]
     loud = np.flatnonzero(average.shares > min(HEARD, average.shares.max() / 2.0))
     factors = average.factors[loud] * (average.factors.sum() / average.factors[loud].sum())
@@ -191,7 +183,7 @@ def transferred(search: Search, answer: Answer) -> Answer:
         candidate = answer.table.candidates[k]
         train += factor * family.train_scores(candidate, search.rng.spawn(1)[0])[:, 0]
     scores = train, average.valid[:, 0]
-    pooled = PooledRows.of(metric_of(judge), search.sample, scores)
+    pooled = PooledRows.of(exact.metric, search.sample, scores)
     shift, trust = pooled.placed(scores, exact)
     return answer if trust == 0.0 else at_shift(answer, shift, trust, exact)
 

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from anymetric.auto.records import Assessment
+from anymetric.ledger import Ledger
+
+if TYPE_CHECKING:
+    from anymetric.auto.judges.counts import CountsJudge
 
 Floats64 = NDArray[np.float64]
 Ints = NDArray[np.intp]
@@ -132,10 +138,45 @@ class Judge(ABC):
         """Return whether some threshold of the scores changes the cost."""
         return bool(np.ptp(self.sweep(scores)[1][:, 0]) > 0.0)
 
+    def of_counts(self) -> CountsJudge | None:
+        """Return an exact judge of the same metric, or of what was learned of it; None if none is.
+
+        Where there is one, training rows may help to place a threshold.
+        """
+        return None
+
     @property
     def metric_error(self) -> float:
         """How far off a learned formula typically is; NaN where none was learned."""
         return float("nan")
+
+
+class ExactJudge(Judge):
+    """A judge that needs the metric's formula alone: calls are counted, not made.
+
+    Once it is `closing`, one call pays for all that is asked about the answer.
+    """
+
+    ledger: Ledger | None
+
+    @property
+    def left(self) -> float:
+        """How many more evaluations there are."""
+        return np.inf if self.ledger is None else self.ledger.left
+
+    def closing(self) -> Judge | None:
+        """Count one call, for all that is asked about the answer."""
+        if self.ledger is None:
+            return self
+        if self.ledger.left < 1:
+            return None
+        self.ledger.count(1)
+        this: Any = self
+        return replace(this, ledger=None)
+
+    def _count(self) -> None:
+        if self.ledger is not None:
+            self.ledger.count(1)
 
 
 def margins(scores: Floats64, output: int) -> Floats64:

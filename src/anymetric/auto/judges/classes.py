@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from anymetric.auto.judges.base import Bools, Floats64, Ints, Judge
+from anymetric.auto.judges.base import Bools, ExactJudge, Floats64, Ints
 from anymetric.auto.judges.sweeps import along_class, along_label
 from anymetric.data import Data
 from anymetric.ledger import Ledger
@@ -24,7 +24,7 @@ CORRECTIONS = (0.0, -0.5, 0.5, -1.0)
 
 
 @dataclass(frozen=True, eq=False)
-class ClassesJudge(Judge):
+class ClassesJudge(ExactJudge):
     """A judge for metrics of many classes, or of labels, that are formulas of counts.
 
     Attributes
@@ -75,11 +75,6 @@ class ClassesJudge(Judge):
         weights = np.column_stack([data.weights, resamples * data.weights[:, np.newaxis]])
         return cls(metric, classes, data.y.astype(np.intp), group, groups, weights, ledger)
 
-    @property
-    def left(self) -> float:
-        """How many more evaluations there are."""
-        return np.inf if self.ledger is None else self.ledger.left
-
     @cached_property
     def true(self) -> Bools:
         """Which labels each row has, ``(n, L)``."""
@@ -87,8 +82,7 @@ class ClassesJudge(Judge):
 
     def evaluate(self, scores: Floats64) -> Floats64:
         """Return the costs of the decisions as they are; one call."""
-        if self.ledger is not None:
-            self.ledger.count(1)
+        self._count()
         metric = self.metric
         if isinstance(metric, ConfusionMetric):
             decided = np.argmax(scores, axis=1)
@@ -114,15 +108,6 @@ class ClassesJudge(Judge):
         else:
             shifts, costs = along_label(self.metric, self.true, own, scores, output)
         return shifts, costs[:, np.newaxis]
-
-    def closing(self) -> Judge | None:
-        """Count one call, for all that is asked about the answer."""
-        if self.ledger is None:
-            return self
-        if self.ledger.left < 1:
-            return None
-        self.ledger.count(1)
-        return replace(self, ledger=None)
 
     def take(self, rows: Ints) -> ClassesJudge:
         """Return a judge of some rows only, without resamples; nothing is counted."""

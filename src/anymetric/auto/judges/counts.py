@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anymetric.auto.constants import SWEPT
-from anymetric.auto.judges.base import Bools, Floats64, GroupSweep, Ints, Judge
+from anymetric.auto.judges.base import Bools, ExactJudge, Floats64, GroupSweep, Ints
 from anymetric.data import Data
 from anymetric.ledger import Ledger
 from anymetric.metrics import DecisionMetric, Rows
@@ -22,7 +22,7 @@ GRIDS, FEW, FINALISTS, BESIDE = (100, 22), 8, 300, 4
 
 
 @dataclass(frozen=True, eq=False)
-class CountsJudge(Judge):
+class CountsJudge(ExactJudge):
     """A judge for metrics of counts: all thresholds and all resamples from one sort.
 
     Attributes
@@ -77,11 +77,6 @@ class CountsJudge(Judge):
         totals = np.stack([total for _, total in found])
         cells = found[0][0]
         return cls(metric, data.y, cells.cell, cells.size, weights, totals, ledger)
-
-    @property
-    def left(self) -> float:
-        """How many more evaluations there are."""
-        return np.inf if self.ledger is None else self.ledger.left
 
     def evaluate(self, scores: Floats64) -> Floats64:
         """Return the costs of the decisions as they are; one call."""
@@ -151,14 +146,9 @@ class CountsJudge(Judge):
             total = (total[:, np.newaxis] + sums[place][:, few]).reshape(-1, *total.shape[1:])
         return replace(self, totals=self.totals[few], ledger=None)._costs(total)
 
-    def closing(self) -> Judge | None:
-        """Count one call, for all that is asked about the answer."""
-        if self.ledger is None:
-            return self
-        if self.ledger.left < 1:
-            return None
-        self.ledger.count(1)
-        return replace(self, ledger=None)
+    def of_counts(self) -> CountsJudge:
+        """Return the judge itself."""
+        return self
 
     def take(self, rows: Ints) -> CountsJudge:
         """Return a judge of some rows only; nothing is counted."""
@@ -176,10 +166,6 @@ class CountsJudge(Judge):
             return np.asarray(metric.from_sums(sums, self.totals))
 
         return self.metric.joint_costs(values)
-
-    def _count(self) -> None:
-        if self.ledger is not None:
-            self.ledger.count(1)
 
 
 def summed(weights: Floats64, place: Ints, count: int, columns: Ints | None = None) -> Floats64:

@@ -101,6 +101,10 @@ class LearnedJudge(Judge):
         """Return whether any two answers so far differ."""
         return bool(np.ptp(list(self.formula.answers.values())) > 0.0)
 
+    def of_counts(self) -> CountsJudge:
+        """Return the judge of the learned formula."""
+        return self.inner
+
     @property
     def metric_error(self) -> float:
         """How far off the formula typically is."""
