@@ -196,7 +196,7 @@ def test_sparse_rows_are_read_as_they_are():
     np.testing.assert_allclose(found[0], found[1])
 
 
-@pytest.mark.parametrize("model", ["boosted", "auto"])
+@pytest.mark.parametrize("model", ["boosted", "auto", "linear"])
 def test_missing_values_are_read(model):
     rng = np.random.default_rng(0)
     data = crossed(700)
@@ -207,7 +207,7 @@ def test_missing_values_are_read(model):
     clf = MetricClassifier("f1", model=model, random_state=0).fit(X[:500], data.y[:500])
     assert clf.score(X[500:], data.y[500:]) > 0.85
     with pytest.raises(ValueError, match="NaN"):
-        MetricClassifier("f1", model="linear").fit(X, data.y)
+        MetricClassifier("f1", method="descent").fit(X, data.y)
 
 
 def table(n=700, seed=0):
@@ -220,7 +220,7 @@ def table(n=700, seed=0):
     return frame, y
 
 
-@pytest.mark.parametrize("model", ["boosted", "auto"])
+@pytest.mark.parametrize("model", ["boosted", "auto", "linear"])
 def test_a_frames_categories_are_read(model):
     frame, y = table()
     clf = MetricClassifier("accuracy", model=model, random_state=0).fit(frame[:500], y[:500])

@@ -37,7 +37,7 @@ Reweighted(estimator); got 'forest'.
 
 
 def reads_gaps(model):
-    """Return whether every family of `model` reads missing values, or has them filled.
+    """Return whether every family of `model` beside lines reads missing values.
 
     Examples
     --------

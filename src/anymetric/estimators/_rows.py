@@ -11,7 +11,7 @@ from sklearn.utils.validation import _check_sample_weight, validate_data
 from anymetric.auto.constants import FEWEST_ROWS
 from anymetric.data import Data
 from anymetric.estimators._columns import check_known, side_columns
-from anymetric.estimators._families import categories_of, category_columns, coded, reads_gaps
+from anymetric.estimators._families import categories_of, category_columns, coded
 from anymetric.estimators._holdout import hold_out
 from anymetric.metrics.exchange import ROW
 
@@ -95,13 +95,13 @@ class TakesRows:
 
     def _finite(self):
         """Return what may not be in X: as scikit-learn calls it."""
-        return "allow-nan" if reads_gaps(self._families()) else True
+        return "allow-nan" if self._reads_gaps() else True
 
     def _table(self, X, first=False):
         """Return X with a data frame's categories as numbers, where the model reads them."""
         if first:
             self._categories, self._category_at = {}, []
-            if reads_gaps(self._families()):
+            if self._reads_gaps():
                 named = category_columns(X)
                 self._categories = {name: categories_of(X[name]) for name in named}
                 self._category_at = [list(X.columns).index(name) for name in named]

@@ -9,6 +9,7 @@ from os import PathLike
 from typing import ClassVar
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import BaseEstimator, _fit_context
 from sklearn.callback import CallbackSupportMixin
 from sklearn.utils import check_consistent_length, check_random_state
@@ -389,9 +390,14 @@ class MetricEstimator(ShowsRun, TakesRows, CallbackSupportMixin, BaseEstimator):
 
     def _model(self, train):
         """Return the model family, its parameters in standardised features if asked."""
-        if families(self._families())[0]:
+        if families(self._families())[0] or (self._reads_gaps() and self._has_gaps(train.X)):
             return Linear(self.fit_intercept)  # its parameters are not asked for
         return self._linear(train)
+
+    def _has_gaps(self, X):
+        """Return whether X has missing values or categories."""
+        values = X.data if sparse.issparse(X) else X
+        return bool(self._category_places()) or bool(np.isnan(np.min(values, initial=0.0)))
 
     def _linear(self, train):
         if not self._standardized():
@@ -447,13 +453,19 @@ class MetricEstimator(ShowsRun, TakesRows, CallbackSupportMixin, BaseEstimator):
     def _families(self):
         """Return what `model` means: ``auto`` is lines for all methods but the default."""
         model = getattr(self, "model", LINEAR)
-        default = getattr(self, "method", "auto")
-        lines_only = (
-            isinstance(model, str)
-            and model == "auto"
-            and not (isinstance(default, Auto) or (isinstance(default, str) and default == "auto"))
-        )
+        lines_only = isinstance(model, str) and model == "auto" and not self._by_default()
         return LINEAR if lines_only else model
+
+    def _by_default(self):
+        """Return whether the default method trains."""
+        method = getattr(self, "method", None)
+        return isinstance(method, Auto) or (isinstance(method, str) and method == "auto")
+
+    def _reads_gaps(self):
+        """Return whether missing values and categories are read: by the default's lines, too."""
+        model = self._families()
+        lines = isinstance(model, str) and model == LINEAR
+        return self._by_default() if lines else reads_gaps(model)
 
     def _over_families(self, auto):
         """Return the default method for the families that `model` names."""
@@ -713,6 +725,6 @@ class MetricEstimator(ShowsRun, TakesRows, CallbackSupportMixin, BaseEstimator):
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        tags.input_tags.allow_nan = reads_gaps(self._families())
+        tags.input_tags.allow_nan = self._reads_gaps()
         tags.target_tags.required = True
         return tags

@@ -96,10 +96,9 @@ class MetricClassifier(ManyClasses, TwoClasses, ClassifierMixin, MetricEstimator
         again with the same ledger, data and settings, the estimator takes what is known from there
         and comes to the same model; several processes that do so at once share the work.
     n_jobs : int, optional
-        Processes for the tuning runs of ``method="paper"``, for the candidates of a `model` that
-        is not linear (of two classes), and for the calls of a metric of yours that takes more than
-        a few milliseconds. Each works with one thread: on a busy machine threads wait for each
-        other longer than they work.
+        Processes for the tuning runs of ``method="paper"``, and for the calls of a metric of yours
+        that takes more than a few milliseconds. Each works with one thread: on a busy machine
+        threads wait for each other longer than they work.
     verbose : int, default=0
         Lines a second of progress, on standard error.
     random_state : int, RandomState or None

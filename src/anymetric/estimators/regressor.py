@@ -15,7 +15,6 @@ from anymetric.auto import Auto
 from anymetric.auto.constants import FEWEST_ROWS
 from anymetric.auto.judges.calls import PLENTY
 from anymetric.data import quantiles
-from anymetric.estimators._families import families
 from anymetric.estimators._rows import real
 from anymetric.estimators._shell import MetricEstimator
 from anymetric.estimators._units import InUnit, LogUnit, Unit, given, least_of, unit_of
@@ -218,7 +217,7 @@ validation_, summary_, n_metric_calls_, constraints_
         if not self.standardize:
             return LogUnit(least=least_of(train)) if link == "log" else None
         readable = train
-        if families(self._families())[0]:
+        if self._reads_gaps():
             readable = replace(train, X=self._readable(train.X))
         kind = LogUnit if link == "log" else Unit
         return kind.of(readable, self._linear(readable))
