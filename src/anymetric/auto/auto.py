@@ -9,13 +9,13 @@ decision rule.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from anymetric.auto.answer import answer_of
+from anymetric.auto.answer import Answer, answer_of
 from anymetric.auto.build import families_of, judge_of, query_rows, rule_of, sample_of, screened
 from anymetric.auto.constants import FEWEST_ROWS
 from anymetric.auto.decisions import DecisionRule
@@ -148,7 +148,7 @@ class Auto:
             if small is ledger:
                 return averaged_solution(search, answer, status)
             ledger.calls += small.calls
-            return refitted(search, answer, status, self._families_only(ledger, search))
+            return refitted(search, answer, status, self._families_only(ledger, search, answer))
 
     def _search(self, ledger: Ledger, rng: np.random.Generator) -> Search:
         """Build what trains and what judges."""
@@ -160,10 +160,13 @@ class Auto:
         rule = self.rule or rule_of(problem, sample, rows, self)
         return Search(ledger, sample, families, judge, rule, rng, self.max_seconds)
 
-    def _families_only(self, ledger: Ledger, search: Search) -> Search:
-        """Build what trains on all rows, where a sample of them was searched."""
-        sample, features = sample_of(ledger.problem, None, search.rng, self)
-        families = families_of(ledger.problem, sample, None, features, self)
+    def _families_only(self, ledger: Ledger, search: Search, answer: Answer) -> Search:
+        """Build what trains the selected on all rows, where a sample of them was searched."""
+        used = np.flatnonzero(answer.shares)
+        like = any(answer.table.candidates[k].proposal.weighting.likeness for k in used)
+        settings = replace(self, likeness=self.likeness and like)
+        sample, features = sample_of(ledger.problem, None, search.rng, settings)
+        families = families_of(ledger.problem, sample, None, features, settings)
         return Search(ledger, sample, families, search.judge, search.rule, search.rng)
 
     def _proposals(self, search: Search) -> Iterator[Proposal]:

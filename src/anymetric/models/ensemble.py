@@ -7,12 +7,15 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from anymetric.data import Matrix
 from anymetric.models.base import Scorer
 from anymetric.models.tables import Plain
 
 Floats64 = NDArray[np.float64]
+# Rows that are scored at a time.
+ROWS = 1 << 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +42,13 @@ class LinearScorer:
 
     def scores(self, X: Matrix) -> Floats64:
         """Return the scores."""
+        if sparse.issparse(X) or X.shape[0] <= ROWS:
+            return self._scores(X)
+        # Of single precision, or to be filled, a table would be copied: that of some rows is small.
+        blocks = range(0, X.shape[0], ROWS)
+        return np.concatenate([self._scores(X[start : start + ROWS]) for start in blocks])
+
+    def _scores(self, X: Matrix) -> Floats64:
         table = X if self.plain is None else self.plain.table(X)
         return np.asarray(table @ self.weights.T + self.offset, dtype=np.float64)
 
