@@ -115,7 +115,7 @@ class Fit:
             if path is not None and path.resolve() == self.path.resolve():
                 raise UserError(
                     f"{option} {path} is the file that trains: leave it out. Rows are held out to "
-                    "test, and judge by turns."
+                    "test, and are cross-validated."
                 )
 
     @contextmanager

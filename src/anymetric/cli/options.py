@@ -166,8 +166,8 @@ Greater = Annotated[
 Valid = Annotated[
     Path | None,
     typer.Option(
-        help="Rows that judge; they may be few and clean. Without them the training rows judge "
-        "by turns.",
+        help="Validation rows; they may be few and clean. Without them the training rows are "
+        "cross-validated.",
         rich_help_panel=TRAINING,
     ),
 ]

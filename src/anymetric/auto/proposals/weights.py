@@ -142,7 +142,7 @@ def followed(table: Predictions, weightings: Sequence[Weighting]) -> list[Weight
 
 
 def mixed_shares(sample: Sample, table: Predictions) -> list[float]:
-    """Return shares of validation rows: of lines the best, or all without lines; and a large one."""
+    """Return shares of validation rows: the best for lines, all without lines, and a large one."""
     mixed = [k for k in table.of(LINEAR) if table.candidates[k].proposal.weighting.rows == "both"]
     best = min(mixed, key=lambda k: table.assessments[k].mean, default=None)
     own = (sample.natural, *MIXED)
