@@ -172,7 +172,8 @@ class ExactJudge(Judge):
             return None
         self.ledger.count(1)
         this: Any = self
-        return replace(this, ledger=None)
+        free: Judge = replace(this, ledger=None)
+        return free
 
     def _count(self) -> None:
         if self.ledger is not None:

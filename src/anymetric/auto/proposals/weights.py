@@ -145,10 +145,9 @@ def mixed_shares(sample: Sample, table: Predictions) -> list[float]:
     """Return shares of validation rows: the best for lines, all without lines, and a large one."""
     mixed = [k for k in table.of(LINEAR) if table.candidates[k].proposal.weighting.rows == "both"]
     best = min(mixed, key=lambda k: table.assessments[k].mean, default=None)
-    own = (sample.natural, *MIXED)
-    if best is not None:
-        own = (table.candidates[best].proposal.weighting.share,)
-    return sorted({*own, OF_TREES})
+    if best is None:
+        return sorted({sample.natural, *MIXED, OF_TREES})
+    return sorted({table.candidates[best].proposal.weighting.share, OF_TREES})
 
 
 def few_proposals(family: str = LINEAR) -> Iterator[Proposal]:
