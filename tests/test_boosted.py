@@ -244,7 +244,7 @@ def test_the_pool_of_both_says_which_family_won_and_by_how_much():
     clf, new = fitted("auto")
     families = clf.summary_.families
     assert set(families) == {"boosted", "linear"}
-    assert families["boosted"]["behind"] == 0.0 < families["linear"]["behind"]
+    assert families["boosted"].behind == 0.0 < families["linear"].behind
     assert np.isclose(sum(one.share for one in families.values()), 1.0)
     told = str(clf.diagnose(new.X, new.y))
     assert "boosted won" in told

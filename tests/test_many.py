@@ -465,7 +465,7 @@ def test_families_compete_in_one_pool(rows):
     families = run.summary.families
     assert set(families) == {"DecisionTreeClassifier", "linear"}
     assert_allclose(sum(family.share for family in families.values()), 1.0)
-    assert min(family["behind"] for family in families.values()) == 0.0
+    assert min(family.behind for family in families.values()) == 0.0
     assert run.scorer.scores(X).shape == (900, 4)
 
 

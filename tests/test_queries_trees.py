@@ -41,7 +41,7 @@ def test_trees_rank_what_no_line_can():
     assert on_others(both) > on_others(line) + 0.1
     found = both.summary_.families
     assert found["boosted"].share > 0.9
-    assert found["linear"]["behind"] > 0.1
+    assert found["linear"].behind > 0.1
     assert not hasattr(trees, "coef_")
 
 
