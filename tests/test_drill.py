@@ -2,6 +2,7 @@
 
 import random
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,8 +10,10 @@ import pytest
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.drill import run
+from benchmarks.drill.crowds import crowd
 from benchmarks.drill.hostile import hostile, watched
 from benchmarks.drill.kills import Outcome, Reference, broken
+from benchmarks.drill.server import server, why_not
 from benchmarks.drill.task import Task
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
@@ -31,6 +34,17 @@ def test_the_short_drill_has_no_violations(tmp_path, monkeypatch):
     again = run.main([*short, "--out", str(out)], said.append)  # all of it is known
     assert again == 0
     assert run.read(out) == rows
+
+
+@pytest.mark.skipif(bool(why_not()), reason=str(why_not()))
+def test_evaluators_share_a_run_on_a_server(tmp_path):
+    plain = Task("two classes", tmp_path / "one", str(tmp_path / "one.db"), 0.0)
+    with server() as running:
+        shared = Task("two classes", tmp_path / "shared", running.address(), 0.01)
+        reference = Reference.of(replace(plain, seconds=0.01))
+        found = crowd(shared, reference, 2, random.Random(0))
+    assert found.violations == 0, found.said
+    assert found.evaluations - found.unrecorded == len(reference.keys)
 
 
 def test_hostile_input_has_a_clear_end():

@@ -13,7 +13,7 @@ EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("*.py"))
 
 
 def test_there_is_one_example_for_each_kind_of_user():
-    assert [path.name[0] for path in EXAMPLES] == ["1", "2", "3", "4", "5", "6"]
+    assert [path.name[0] for path in EXAMPLES] == ["1", "2", "3", "4", "5", "6", "7", "8"]
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
