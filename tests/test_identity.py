@@ -204,6 +204,17 @@ def test_secrets_are_not_written_down():
     assert identity(metric) != identity(other)
 
 
+def test_long_lists_are_told_in_short():
+    names = [f"name {k}" for k in range(10_000)]
+    other = [*names[:-1], "another"]
+    told, differs = (identity(lambda a, b, n=n: n) for n in (names, other))
+    assert len(str(told)) < 600
+    assert told != differs
+    lists = (f_beta(list(range(100))), f_beta([*range(99), 0]))
+    assert identity(lists[0]) != identity(lists[1])
+    assert len(str(identity(lists[0]))) < 600
+
+
 def test_settings_that_only_say_how_to_run_a_command_may_change(tmp_path):
     script = tmp_path / "score.awk"
     script.write_text("END { print 1 }")

@@ -22,6 +22,8 @@ import numpy as np
 
 from anymetric.metrics.digests import ADDRESS, digest
 
+# Lists and mappings that are longer are told as a hash.
+LONG = 40
 # What a callable was when it was first seen: some count their calls.
 _first: dict[int, tuple[Any, Any]] = {}
 
@@ -67,10 +69,10 @@ def _known(value: Any, above: tuple[int, ...]) -> Any:
         return _told(part, above)
 
     name = _name(value)
-    if isinstance(value, Mapping):
-        return {str(key): told(part) for key, part in value.items()}
-    if isinstance(value, list | tuple):
-        return [told(part) for part in value]
+    if isinstance(value, Mapping | list | tuple) and len(value) > LONG:
+        return f"{type(value).__name__} of {len(value)}, {digest(_plain(value, above))[:16]}"
+    if isinstance(value, Mapping | list | tuple):
+        return _plain(value, above)
     if isinstance(value, set | frozenset | bytes | complex) or _is_array(value):
         return f"{type(value).__name__} {digest(value)[:16]}"
     if isinstance(value, partial):
@@ -82,6 +84,12 @@ def _known(value: Any, above: tuple[int, ...]) -> Any:
     if isinstance(value, type | ModuleType) or inspect.isbuiltin(value):
         return name
     return {"kind": name, **_of_object(value, above)}
+
+
+def _plain(value: Any, above: tuple[int, ...]) -> Any:
+    if isinstance(value, Mapping):
+        return {str(key): _told(part, above) for key, part in value.items()}
+    return [_told(part, above) for part in value]
 
 
 def _of_object(value: Any, above: tuple[int, ...]) -> dict[str, Any]:

@@ -299,7 +299,10 @@ def differences(before: Any, now: Any, name: str = "") -> list[str]:
         names = sorted(set(before) | set(now))
         parts = [differences(before.get(k), now.get(k), f"{name} {k}".strip()) for k in names]
         return [said for part in parts for said in part]
-    return [] if before == now else [f"{name} was {before!r}, and is now {now!r}"]
+    was, now_is = (
+        text if len(text) < 200 else f"{text[:150]}..." for text in map(repr, (before, now))
+    )
+    return [] if before == now else [f"{name} was {was}, and is now {now_is}"]
 
 
 __all__ = ["DONE", "FAILED", "Store", "differences", "open_store"]
