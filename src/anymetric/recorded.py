@@ -217,11 +217,14 @@ class Asking:
     Parameters
     ----------
     store : Store
+    poses : bool
+        Whether what is missing is handed out; otherwise the run just ends there.
     conduct : Conduct
         What becomes of questions that have no answer.
     """
 
     store: Store
+    poses: bool = True
     conduct: Conduct = field(default_factory=Conduct)
 
     def answers(
@@ -235,7 +238,8 @@ class Asking:
         failure = next(failed, None)
         before = [q for k, q in enumerate(questions) if failure is None or k < failure]
         if any(q.key not in known for q in before):  # after a failure nothing else is read
-            self.store.pose(Posed(q.key, payload(q)) for q in missing)
+            if self.poses:
+                self.store.pose(Posed(q.key, payload(q)) for q in missing)
             raise Waiting(len(missing))
         stop = len(questions) if failure is None else failure + 1
         for k, question in enumerate(questions[:stop]):

@@ -8,7 +8,7 @@ import sys
 import pandas as pd
 import pytest
 
-from anymetric.cli import fit, models
+from anymetric.cli import fit, models, work
 
 from .conftest import ASK, people
 
@@ -51,6 +51,7 @@ WRONG = {
 @pytest.mark.parametrize("case", WRONG, ids=lambda case: case.replace(" ", "-"))
 def test_a_mistake_is_told_in_one_sentence_and_leaves_nothing(case, rows, told, tmp_path):
     (tmp_path / "taken").mkdir()
+    (tmp_path / "taken" / "a.txt").touch()
     (tmp_path / "desk.py").write_text("def gain_score(y_true, y_pred, worth):\n    return 0.0\n")
     before = sorted(os.listdir())
     words, expected = WRONG[case]
@@ -144,8 +145,8 @@ def test_an_interrupted_run_leaves_nothing(rows, told, monkeypatch):
     def stopped(*given):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(fit, "dump_model", stopped)
-    monkeypatch.setattr(fit, "train_ours", stopped)
+    monkeypatch.setattr(work, "dump_model", stopped)
+    monkeypatch.setattr(work, "train_ours", stopped)
     assert told("fit", rows, *ASK)[0] == 130
     assert os.listdir() == ["rows.csv"]
 

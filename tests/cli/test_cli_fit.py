@@ -55,8 +55,10 @@ def test_a_run_is_a_folder_and_nothing_else_is_left(done):
     assert sorted(os.listdir(done.folder)) == [
         "model.skops",
         "report.html",
+        "run.db",
         "run.json",
         "scores.csv",
+        "settings.json",
     ]
     assert sorted(os.listdir(done.folder.parent)) == ["one"]
     assert done.model.read_bytes() == (done.folder / "model.skops").read_bytes()

@@ -59,7 +59,7 @@ def test_a_failed_save_leaves_the_old_file_and_nothing_else(tmp_path, monkeypatc
     def full(*args, **kwargs):
         raise OSError("No space left on device")
 
-    monkeypatch.setattr("pathlib.Path.replace", full)
+    monkeypatch.setattr("os.replace", full)
     with pytest.raises(OSError, match="No space"):
         Run({"name": "new"}, {}, []).save(path)
     assert Run.load(path) == old

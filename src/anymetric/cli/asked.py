@@ -196,7 +196,7 @@ def imported(spec: str) -> Any:
         raise UserError(
             f"The module of {spec!r} cannot be imported: {first_line(error)}."
         ) from error
-    except Exception as error:  # the user's module may fail in any way
+    except (Exception, SystemExit) as error:  # the user's module may fail in any way
         kind = type(error).__name__
         raise UserError(f"Importing {module!r} failed: {kind}: {first_line(error)}.") from error
     try:

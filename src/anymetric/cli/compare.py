@@ -12,17 +12,24 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 
+from anymetric.cli.black_box import BlackBox
+from anymetric.cli.budget import LEAST, Plan
 from anymetric.cli.contenders import OURS, Setting, fit_ours, heard, rivals
 from anymetric.cli.faults import UserError, hint, need
-from anymetric.cli.fit import Fit, train_rivals
+from anymetric.cli.fit import Fit
 from anymetric.cli.progress import Course, told
 from anymetric.cli.roles import Roles, Sample
 from anymetric.cli.rows import Division, check_judged, dealt, some_out, with_every_class
 from anymetric.cli.tables import check_kind, check_out, write_table
 from anymetric.cli.targets import Target, Task
 from anymetric.cli.voice import Voice, measured, number
+from anymetric.cli.work import train_rivals
+from anymetric.metrics.evaluations import answered_by
+from anymetric.metrics.metered import Metered
+from anymetric.recorded import Recorded
 from anymetric.report.sample import Sample as Judged
 from anymetric.report.table import ROUNDING, differences
+from anymetric.store import open_store
 
 Floats = NDArray[np.float64]
 
@@ -57,6 +64,7 @@ class Compare:
     seed: int = 0
     encoding: str = ""
     lenient: bool = False
+    box: BlackBox | None = None
 
     def __call__(self, voice: Voice) -> dict[str, Any]:
         """Read, split, train and judge; tell and return what was found."""
@@ -71,8 +79,9 @@ class Compare:
             codes = setting.target.codes(whole.y, whole.name)
             splits = [with_every_class(codes, rest, out) for rest, out in splits]
         check_splits(splits, whole)
+        setting, total = self._shared(setting, len(splits), len(makers) + 1, voice)
         rows = []
-        with heard(voice):
+        with heard(voice), answered_by(Metered(Recorded(open_store()), total)):
             for k, (rest, out) in enumerate(splits):
                 one = replace(setting, seed=self.seed + k)
                 kept, test = whole.take(rest), whole.take(out)
@@ -107,9 +116,28 @@ class Compare:
             seed=self.seed,
             encoding=self.encoding,
             lenient=self.lenient,
+            box=self.box,
         )
         setting, division = asked.read(voice)
         return setting, division.train, division.valid
+
+    def _shared(
+        self, setting: Setting, splits: int, methods: int, voice: Voice
+    ) -> tuple[Setting, int | None]:
+        """Share the budget out between the splits, and say so."""
+        budget = self.budget
+        if budget is None and self.box is not None:
+            budget = splits * max(self.box.calls, LEAST * methods)
+        if budget is None or not setting.called:
+            return setting, None
+        plan = Plan.of(budget // splits, methods)
+        if not plan.compares:
+            raise UserError(
+                f"--budget {budget} is too little to compare {methods} methods on {splits} splits: "
+                f"give {splits * LEAST * methods}, fewer splits, or --only some methods."
+            )
+        voice.note(f"Budget of {setting.metric.name}: {budget} calls; on each split {plan}.")
+        return replace(setting, plan=plan), budget
 
     def _makers(self, setting: Setting, groups: bool, valid: bool) -> dict[str, Any]:
         makers = rivals(setting, groups=groups, valid=valid, short=self.short)

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from sklearn.dummy import DummyRegressor
 from sklearn.linear_model import HuberRegressor, RidgeCV
 
 from anymetric import baselines
+from anymetric.cli.budget import Plan
 from anymetric.cli.faults import UserError
 from anymetric.cli.many import rivals_of_many
 from anymetric.cli.progress import Course, Observer
@@ -39,6 +41,8 @@ OURS = "anymetric"
 SHORT = ("logistic regression", "balanced", "post-shift", "mean", "ridge", "huber")
 # A rival whose metric is a function may call it as often as we did, and at least this often.
 FEWEST_CALLS = 200
+# With fewer calls than this a baseline does not choose between regularisations.
+FEW_CALLS = 25
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,6 +98,12 @@ class Setting:
     group_thresholds: bool = False
     max_seconds: float | None = None
     subject_to: tuple[Constraint, ...] = ()
+    plan: Plan | None = None
+
+    @property
+    def calls(self) -> int | None:
+        """How many calls training may make."""
+        return self.budget if self.plan is None else self.plan.training
 
     @property
     def called(self) -> bool:
@@ -108,7 +118,7 @@ def fit_ours(setting: Setting, train: Rows, valid: Rows | None, course: Course, 
         setting.metric,
         model=setting.model,
         method=setting.method,
-        max_metric_calls=setting.budget,
+        max_metric_calls=setting.calls,
         max_seconds=setting.max_seconds,
         random_state=setting.seed,
         subject_to=setting.subject_to or None,
@@ -237,8 +247,11 @@ def _classifiers(
 def _maker(kind: str, setting: Setting, more: dict[str, Any]) -> Callable[[int | None], Any]:
     def make(calls: int | None) -> Any:
         # Without a limit of ours each keeps the one that it has of its own.
-        limit = {} if calls is None else {"max_metric_calls": calls}
-        return getattr(baselines, kind)(setting.metric, random_state=setting.seed, **limit, **more)
+        limit: dict[str, Any] = {} if calls is None else {"max_metric_calls": calls}
+        made = getattr(baselines, kind)
+        if calls is not None and calls < FEW_CALLS and "C" in signature(made).parameters:
+            limit["C"] = 1.0  # all of them for the threshold
+        return made(setting.metric, random_state=setting.seed, **limit, **more)
 
     return make
 
@@ -247,8 +260,8 @@ def allowance(setting: Setting, ours: Any) -> int | None:
     """Return how many metric calls a rival may make; None where all thresholds cost one sort."""
     if not setting.called:
         return None
-    if setting.budget is not None:
-        return setting.budget
+    if setting.plan is not None:
+        return setting.plan.each
     return max(FEWEST_CALLS, int(ours.n_metric_calls_))
 
 

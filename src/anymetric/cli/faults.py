@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import errno
+import signal
+import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from difflib import get_close_matches
@@ -10,7 +12,7 @@ from enum import IntEnum
 from functools import cache
 from typing import Any
 
-from anymetric.errors import DataError, MissingExtra, import_extra
+from anymetric.errors import DataError, LedgerError, MissingExtra, import_extra
 
 # What a disk says that takes no more.
 FULL = {
@@ -94,7 +96,7 @@ def sentence(error: BaseException) -> str | None:
     >>> sentence(KeyError("x")) is None
     True
     """
-    if isinstance(error, UserError | MissingExtra | DataError):
+    if isinstance(error, UserError | MissingExtra | DataError | LedgerError):
         return str(error)
     if isinstance(error, MemoryError):
         return "The memory is not enough for these rows: give fewer rows or columns."
@@ -111,6 +113,17 @@ def _system(error: OSError) -> str:
     return f"{where}{what[:1].lower()}{what[1:]}."
 
 
+def full(error: BaseException) -> bool:
+    """Whether a disk took no more.
+
+    Examples
+    --------
+    >>> full(OSError(errno.ENOSPC, "No space left on device")), full(KeyError("x"))
+    (True, False)
+    """
+    return isinstance(error, OSError) and error.errno in FULL
+
+
 @contextmanager
 def all_or_nothing() -> Iterator[None]:
     """Say of a disk that fills up that nothing was kept: true where files appear when whole.
@@ -125,9 +138,34 @@ def all_or_nothing() -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if error.errno not in FULL:
+        if not full(error):
             raise
         raise UserError(f"{_system(error).rstrip('.')}; nothing was kept.") from error
+
+
+@contextmanager
+def stopping() -> Iterator[None]:
+    """Let a signal that ends processes stop the work as Ctrl-C does, so that what there is is kept.
+
+    Examples
+    --------
+    >>> with stopping():
+    ...     pass
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    names = [name for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    before = {name: signal.signal(getattr(signal, name), _stopped) for name in names}
+    try:
+        yield
+    finally:
+        for name, handler in before.items():
+            signal.signal(getattr(signal, name), handler)
+
+
+def _stopped(number: int, frame: Any) -> None:
+    raise KeyboardInterrupt
 
 
 def first_line(error: BaseException) -> str:

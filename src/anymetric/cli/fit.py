@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import math
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass
-from datetime import datetime
+import json
+from dataclasses import asdict, dataclass, fields
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -20,23 +16,24 @@ from anymetric.cli.asked import (
     ranks,
     task_of,
 )
-from anymetric.cli.contenders import OURS, Rows, Setting, allowance, fit_ours, fitted, heard, rivals
-from anymetric.cli.faults import Stopped, UserError, need
-from anymetric.cli.limits import find_limits, limit_line, told_limits
-from anymetric.cli.models import TableModel, dump_model
-from anymetric.cli.progress import Course, told
+from anymetric.cli.black_box import BlackBox
+from anymetric.cli.contenders import Setting, heard
+from anymetric.cli.faults import UserError, stopping
+from anymetric.cli.limits import find_limits, limit_line
 from anymetric.cli.roles import Roles
 from anymetric.cli.rows import Division, check_judged, read_sample
-from anymetric.cli.runs import check_free, run_folder, run_name
-from anymetric.cli.sanity import one_sided, warn
-from anymetric.cli.schema import guessed, read_as
-from anymetric.cli.tables import check_out, whole
+from anymetric.cli.runs import DONE, LEDGER, MODEL, RunFolder, at_work, check_free
+from anymetric.cli.sanity import warn
+from anymetric.cli.schema import guessed
+from anymetric.cli.tables import check_out
 from anymetric.cli.targets import Target, Task, read_target
 from anymetric.cli.voice import Voice, measured, number
-from anymetric.metrics import MacroByGroup, Metric, MetricError
-from anymetric.report import Run, gather, page
+from anymetric.cli.work import Answers, Work
+from anymetric.estimators._ledger import of_setting
+from anymetric.metrics import MacroByGroup, Metric
+from anymetric.recorded import waiting
+from anymetric.report import Run
 from anymetric.report.words import families, headline
-from anymetric.solution import Status
 
 
 @dataclass(frozen=True)
@@ -70,44 +67,96 @@ class Fit:
     command: str = ""
     encoding: str = ""
     lenient: bool = False
+    box: BlackBox | None = None
 
-    def __call__(self, voice: Voice) -> dict[str, Any]:
-        """Read, train, judge, save and tell; return all of it as plain values."""
-        folder = self.run or run_name(self.metric, datetime.now())
-        check_free(folder)
+    def __call__(self, voice: Voice, answers: Answers | None = None) -> dict[str, Any]:
+        """Read, train, judge, save and tell; return all of it as plain values.
+
+        Parameters
+        ----------
+        voice : Voice
+        answers : Answers, optional
+            Who answers for the metric: by default it is called or, if it is told, asked for.
+        """
+        if self.run is not None:
+            check_free(self.run)
         if self.out is not None:
             check_out(self.out, self.path, self.valid, self.test)
         setting, division = self.read(voice)
-        with heard(voice):
-            schema = division.train.schema
-            features, train, valid, test = division.vectors(self.seed, setting.target, schema)
-            check_judged(setting.metric, test, setting.target, division.words)
+        done = None
+        with stopping(), heard(voice):
+            parts = division.vectors(self.seed, setting.target, division.train.schema)
+            check_judged(setting.metric, parts[-1], setting.target, division.words)
+            told = self.fingerprint(setting, division)
+            with at_work(RunFolder.open(self.run, self.metric, self.settings(), told)) as run:
+                work = Work(self, run, setting, division, *parts)
+                try:
+                    done, limits = work(voice, answers or self.answers)
+                except KeyboardInterrupt as stop:
+                    if not waiting(stop) or answers is not None:
+                        raise
+                    run.made.clear()  # it is there to stay
+                    count = len(run.store.open_keys())
+        if done is None:
+            return self._ask(voice, run.path, count)
+        return self._tell(voice, done, run.path, division, setting, limits)
 
-            def whole_model(ours: Any) -> TableModel:
-                asked = self.roles, setting.target, self.metric, self.greater
-                return TableModel(features, ours, *asked)
+    def _ask(self, voice: Voice, folder: Path, count: int) -> dict[str, Any]:
+        """Say that a run waits for answers, and how to give them."""
+        voice.line(f"Run: {folder}. {count} question{'s' if count != 1 else ''} to answer:")
+        voice.line(f"  anymetric ask {folder}               hands out the next question")
+        voice.line(f"  anymetric tell {folder} KEY VALUE    answers it")
+        voice.line(f"  anymetric best {folder}              writes the best model so far")
+        return {"run": str(folder), "questions": count}
 
-            with self._keeping(folder, whole_model) as trained:
-                ours, took = train_ours(setting, train, valid, voice)
-                trained.append(ours)
-                if ours.status_ is Status.FAULTS:
-                    raise UserError(ours.summary_.failure)
-                judged = {"groups": train.groups is not None, "valid": valid is not None}
-                makers = rivals(setting, **judged, short=True)
-                models, seconds = train_rivals(setting, makers, ours, train, valid, voice)
-                models, seconds = {OURS: ours, **models}, {OURS: took, **seconds}
-                beyond = "; the metric is called for its errors too, beyond any --budget"
-                voice.note(
-                    f"Judging all methods on {division.words}{beyond if setting.called else ''} ..."
-                )
-                model = whole_model(ours)
-                run = self._gather(model, models, test, division, seconds)
-        with run_folder(folder) as scratch:
-            self._write(scratch, model, run, division, test)
-        if line := one_sided(model.of_matrix(test.X, test.groups), setting.target):
-            voice.note(line)
-        limits = told_limits(ours, test, model.target.words(test.y))
-        return self._tell(voice, run, folder, division, setting, limits)
+    @property
+    def answers(self) -> Answers:
+        """Who answers for the metric."""
+        return Answers.ASKED if self.box is not None and self.box.told else Answers.CALLED
+
+    @property
+    def named(self) -> bool:
+        """Whether the metric is one by name, not a function of the user's or a black box."""
+        return self.box is None and ":" not in self.metric
+
+    def found(self) -> Metric:
+        """Return the metric that was asked for."""
+        if self.box is not None:
+            return self.box.metric(self.greater)
+        return find_metric(self.metric, self.greater, self.roles.side)
+
+    def settings(self) -> dict[str, Any]:
+        """Return what was asked as plain values, with the folder that paths start from."""
+        asked = json.loads(json.dumps(asdict(self), default=str))
+        return {**asked, "home": str(Path.cwd())}
+
+    @classmethod
+    def of_settings(cls, asked: dict[str, Any]) -> Fit:
+        """Read what `settings` wrote."""
+        known = {part.name for part in fields(cls)}
+        found = {name: value for name, value in asked.items() if name in known}
+        for name in ("path", "valid", "test", "out", "run"):
+            found[name] = None if found.get(name) is None else Path(found[name])
+        found["roles"] = Roles(**tupled(found["roles"]))
+        found["subject_to"] = tuple(found.get("subject_to", ()))
+        found["task"] = Task(found["task"])
+        found["box"] = None if found.get("box") is None else BlackBox(**tupled(found["box"]))
+        return cls(**found)
+
+    def fingerprint(self, setting: Setting, division: Division) -> dict[str, Any]:
+        """Return what a run is of: settings, and hashes of its rows."""
+        asked = self.settings()
+        idle = ("path", "valid", "test", "out", "run", "home", "command", "box", "roles")
+        told = {name: value for name, value in asked.items() if name not in idle}
+        told |= {f"--{name}": value for name, value in asked["roles"].items()}
+        if self.box is None:
+            told["metric"] = of_setting(setting.metric)  # type: ignore[no-untyped-call]
+        else:
+            told |= {f"metric {name}": value for name, value in self.box.fingerprint().items()}
+        for name in ("train", "valid", "test"):
+            part = getattr(division, name)
+            told[f"{name} rows"] = None if part is None else part.fingerprint()
+        return json.loads(json.dumps(told, default=str))  # type: ignore[no-any-return]
 
     def _check_files(self) -> None:
         """Refuse the training file itself as the rows that judge or test."""
@@ -118,29 +167,9 @@ class Fit:
                     "test, and are cross-validated."
                 )
 
-    @contextmanager
-    def _keeping(
-        self, folder: Path, whole_model: Callable[[Any], TableModel]
-    ) -> Iterator[list[Any]]:
-        """Keep what was trained, or the best so far, where the user or a metric ends the work."""
-        trained: list[Any] = []
-        try:
-            yield trained
-        except (UserError, MetricError, KeyboardInterrupt) as cut:
-            ours = trained[0] if trained else best_before(cut)
-            if ours is None:
-                raise
-            with run_folder(folder) as scratch:
-                self._write_model(scratch, whole_model(ours))
-            what = "the model" if trained else "the best model so far"
-            kept = f"{what} is kept: {folder / 'model.skops'}"
-            if isinstance(cut, KeyboardInterrupt):
-                raise Stopped(f"Stopped in {'judging' if trained else 'training'}; {kept}") from cut
-            raise UserError(f"{cut}\n{kept[:1].upper()}{kept[1:]}") from cut
-
     def read(self, voice: Voice) -> tuple[Setting, Division]:
         """Read the files; return what is asked of every method, and the rows."""
-        metric = find_metric(self.metric, self.greater, self.roles.side)
+        metric = self.found()
         read = partial(read_sample, encoding=self.encoding, lenient=self.lenient)
         sample = read(self.path, self.roles, voice)
         others = [
@@ -171,46 +200,18 @@ class Fit:
     def _means(self, metric: Metric, target: Target, name: str, voice: Voice) -> Metric:
         """Return what the metric means for the target, and has all its columns for."""
         column = f"Column {self.roles.target!r} of {name}"
-        means = for_target(metric, target, ":" not in self.metric, column)
+        means = for_target(metric, target, self.named, column)
         check_columns(means, bool(self.roles.groups), self.roles.side)
         if self.group_thresholds:
             check_thresholds(means, target, bool(self.roles.groups))
         if target.many and self.roles.groups and isinstance(metric, MacroByGroup):
             said = f"of many classes, {metric.name} is the mean over classes, not groups"
             voice.note(f"Note: {said}.")
-        if ":" not in self.metric and find_metric(self.metric, self.greater).name != metric.name:
+        if self.named and find_metric(self.metric, self.greater).name != metric.name:
             voice.note(f"Note: with queries, {self.metric} is their mean: {metric.name}.")
         return means
 
-    def _gather(
-        self,
-        model: TableModel,
-        models: dict[str, Any],
-        test: Rows,
-        division: Division,
-        seconds: dict[str, float],
-    ) -> Run:
-        return gather(
-            models[OURS],
-            test.X,
-            model.target.words(test.y),
-            baselines={name: rival for name, rival in models.items() if name != OURS},
-            groups=test.groups,
-            side=test.side or None,
-            asked=self._asked() | {"columns": read_as(model.schema)},
-            rows=division.what,
-            honest=division.honest,
-            feature_names=model.feature_names,
-            names={
-                "target": self.roles.target,
-                "groups": " and ".join(self.roles.groups) or "groups",
-                "source": self.roles.source or "source",
-            },
-            seconds=seconds,
-            random_state=self.seed,
-        )
-
-    def _asked(self) -> dict[str, Any]:
+    def shown(self) -> dict[str, Any]:
         """Return what was asked, as a page shows it: nothing that was left alone."""
         roles = asdict(self.roles)
         roles["group"] = ", ".join(roles.pop("groups"))
@@ -223,26 +224,14 @@ class Fit:
         asked["subject to"] = self.subject_to
         asked["group thresholds"] = "yes" if self.group_thresholds else ""
         asked["command"] = self.command
+        if self.box is not None and self.box.command:
+            asked["metric command"] = self.box.command
         joined = {k: ", ".join(v) if isinstance(v, tuple) else v for k, v in asked.items()}
         return {
             name: str(value) if isinstance(value, Path) else value
             for name, value in joined.items()
             if value not in (None, "")
         }
-
-    def _write(
-        self, scratch: Path, model: TableModel, run: Run, division: Division, test: Rows
-    ) -> None:
-        self._write_model(scratch, model)
-        run.save(scratch / "run.json")
-        (scratch / "report.html").write_text(page(run), encoding="utf-8")
-        scores(model, division, test).to_csv(scratch / "scores.csv", index=False)
-
-    def _write_model(self, scratch: Path, model: TableModel) -> None:
-        dump_model(model, scratch / "model.skops")
-        if self.out is not None:
-            with whole(self.out) as copy:
-                copy.write_bytes((scratch / "model.skops").read_bytes())
 
     def _tell(
         self,
@@ -269,9 +258,10 @@ class Fit:
         saved = {
             name: str(folder / file)
             for name, file in (
-                ("model", "model.skops"),
+                ("model", MODEL),
                 ("report", "report.html"),
-                ("run", "run.json"),
+                ("run", DONE),
+                ("ledger", LEDGER),
                 ("scores", "scores.csv"),
             )
         }
@@ -328,63 +318,16 @@ def lines(run: Run) -> list[list[str]]:
     ]
 
 
-def best_before(cut: BaseException) -> Any | None:
-    """Return the model that was the best when training was cut short; None if none was judged.
+def tupled(values: dict[str, Any]) -> dict[str, Any]:
+    """Return values as frozen parts have them: lists as tuples.
 
     Examples
     --------
-    >>> best_before(KeyboardInterrupt()) is None
-    True
+    >>> tupled({"groups": ["sex"], "source": ""})
+    {'groups': ('sex',), 'source': ''}
     """
-    ours = getattr(cut.__cause__ if isinstance(cut, UserError) else cut, "best", None)
-    return ours if ours is not None and math.isfinite(ours.cost_) else None
+    return {name: _tuple(value) for name, value in values.items()}
 
 
-def train_ours(
-    setting: Setting, train: Rows, valid: Rows | None, voice: Voice
-) -> tuple[Any, float]:
-    """Fit our own method; return the model and its seconds."""
-    course, began = Course(OURS), time.perf_counter()
-    with told(voice, course) as tell:
-        ours = fit_ours(setting, train, valid, course, tell)
-    seconds = time.perf_counter() - began
-    voice.note(
-        f"{OURS}: {len(ours.history_)} turns, {ours.n_metric_calls_} metric calls, "
-        f"{seconds:.1f} s. {ours.validation_}"
-    )
-    return ours, seconds
-
-
-def train_rivals(
-    setting: Setting,
-    makers: dict[str, Any],
-    ours: Any,
-    train: Rows,
-    valid: Rows | None,
-    voice: Voice,
-    where: str = "",
-) -> tuple[dict[str, Any], dict[str, float]]:
-    """Fit the rivals; return the models and their seconds, without those that failed."""
-    models, seconds = dict[str, Any](), dict[str, float]()
-    for name, make in makers.items():
-        model = make(allowance(setting, ours))
-        try:
-            with told(voice, Course(f"{where}{name}")):
-                seconds[name] = fitted(model, train, valid, setting.target)
-        except UserError as error:
-            voice.note(f"Note: {name} is left out of the table: {error}")
-            continue
-        models[name] = model
-    return models, seconds
-
-
-def scores(model: TableModel, division: Division, test: Rows) -> Any:
-    """Return the rows of the table with score and prediction, and their number in the file."""
-    found = model.of_matrix(test.X, test.groups, test.side)
-    columns: dict[str, Any] = {"row": division.test.rows + 1, "target": division.test.y}
-    if test.groups is not None:
-        columns["group"] = test.groups
-    columns |= model.columns_of(found)
-    if model.calls:
-        columns["prediction"] = model.decide(found)
-    return need("pandas").DataFrame(columns)
+def _tuple(value: Any) -> Any:
+    return tuple(map(_tuple, value)) if isinstance(value, list) else value

@@ -85,6 +85,8 @@ class TableModel:
         Which way is better, where it was said.
     made : str
         The version that made it.
+    box : str
+        The command that was the metric, or what was told; empty for names and functions.
     """
 
     features: Features
@@ -94,6 +96,7 @@ class TableModel:
     metric: str
     greater: bool | None = None
     made: str = field(default=__version__)
+    box: str = ""
 
     def matrix(self, table: Any, name: str = "The table") -> NDArray[np.float64]:
         """Return the features of a table's rows; other columns are not looked at."""
@@ -171,6 +174,11 @@ class TableModel:
 
     def asked(self) -> Metric:
         """Return the metric that it was trained for; a function is imported anew."""
+        if getattr(self, "box", ""):  # nothing that a file names is run
+            raise UserError(
+                f"The model was trained for {self.box!r}, which is not run from its file: name a "
+                "metric with --metric, or the command with --metric-command."
+            )
         metric = find_metric(self.metric, self.greater, self.roles.side)
         return self.read_as(metric, ":" not in self.metric)
 

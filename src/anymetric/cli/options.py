@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 ROLES, TRAINING, SAYING = "Columns", "Training", "What is told and kept"
+BOX = "A program or a person as the metric"
 
 
 class Method(StrEnum):
@@ -40,6 +41,34 @@ class Family(StrEnum):
     BOOSTED = "boosted"
 
 
+class Reads(StrEnum):
+    """What a program or a person is shown.
+
+    Examples
+    --------
+    >>> Reads("scores").name
+    'SCORES'
+    """
+
+    DECISIONS = "decisions"
+    SCORES = "scores"
+    PROBABILITIES = "probabilities"
+
+
+class Form(StrEnum):
+    """How a table of predictions is written.
+
+    Examples
+    --------
+    >>> [form.value for form in Form]
+    ['csv', 'jsonl', 'parquet']
+    """
+
+    CSV = "csv"
+    LINES = "jsonl"
+    PARQUET = "parquet"
+
+
 class Kind(StrEnum):
     """How a target is read.
 
@@ -65,7 +94,7 @@ Target = Annotated[
     str, typer.Option("--target", "-t", help="The column to predict.", rich_help_panel=ROLES)
 ]
 Metric = Annotated[
-    str,
+    str | None,
     typer.Option(
         "--metric",
         "-m",
@@ -76,6 +105,93 @@ Metric = Annotated[
 Metrics = Annotated[
     list[str] | None,
     typer.Option("--metric", "-m", help="Another metric than the model's own; may be repeated."),
+]
+MetricCommand = Annotated[
+    str | None,
+    typer.Option(
+        "--metric-command",
+        help="A program as the metric: 'awk -f score.awk {predictions}'. It gets a table of "
+        "predictions, as a file or without {predictions} as its standard input, and prints a "
+        "number. No shell reads it unless --command-shell is given.",
+        rich_help_panel=BOX,
+    ),
+]
+MetricTold = Annotated[
+    str | None,
+    typer.Option(
+        "--metric-told",
+        metavar="NAME",
+        help="Somebody answers: `anymetric ask RUN` hands questions out, `anymetric tell RUN KEY "
+        "VALUE` takes the answers.",
+        rich_help_panel=BOX,
+    ),
+]
+MetricReads = Annotated[
+    Reads | None,
+    typer.Option(
+        "--metric-reads",
+        help="What the program or person is shown; decisions by default.",
+        rich_help_panel=BOX,
+    ),
+]
+CommandFormat = Annotated[
+    Form | None,
+    typer.Option("--command-format", help="Of the table; csv by default.", rich_help_panel=BOX),
+]
+CommandField = Annotated[
+    str | None,
+    typer.Option(
+        "--command-field",
+        metavar="NAME",
+        help="The program prints JSON, with the number in this field; by default its last line is "
+        "the number.",
+        rich_help_panel=BOX,
+    ),
+]
+CommandTimeout = Annotated[
+    float | None,
+    typer.Option(
+        "--command-timeout",
+        metavar="SECONDS",
+        min=0.001,
+        help="End the program after so long; an hour by default.",
+        rich_help_panel=BOX,
+    ),
+]
+CommandRetries = Annotated[
+    int | None,
+    typer.Option(
+        "--command-retries",
+        min=0,
+        help="Start a failing program again so often, each time after a longer pause.",
+        rich_help_panel=BOX,
+    ),
+]
+CommandEnv = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--command-env",
+        metavar="NAME=VALUE",
+        help="A variable of the program's environment, or a NAME to pass on; may be repeated. "
+        "PATH, HOME, TMPDIR, language and time zone are passed on.",
+        rich_help_panel=BOX,
+    ),
+]
+CommandSlots = Annotated[
+    int | None,
+    typer.Option(
+        "--command-slots",
+        min=1,
+        help="How many programs may run at the same time; one by default.",
+        rich_help_panel=BOX,
+    ),
+]
+CommandShell = Annotated[
+    bool,
+    typer.Option("--command-shell", help="Let /bin/sh read the command.", rich_help_panel=BOX),
+]
+RunFolder = Annotated[
+    Path, typer.Argument(metavar="RUN", help="The folder of a run of `anymetric fit`.")
 ]
 Group = Annotated[
     list[str] | None,
@@ -203,7 +319,10 @@ GroupThresholds = Annotated[
 Budget = Annotated[
     int | None,
     typer.Option(
-        min=1, help="The most metric calls that a method may train with.", rich_help_panel=TRAINING
+        min=1,
+        help="The most calls of your metric in all: training, baselines and table. By default 100 "
+        "of a command, 40 of a person. Ready-made metrics cost nothing: there it limits training.",
+        rich_help_panel=TRAINING,
     ),
 ]
 Seconds = Annotated[

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from rich.console import Console
@@ -36,6 +37,15 @@ class Course:
     'anymetric: turn 1/10, cost 0.2500, best 0.2500, 7 calls, at most 18 s left'
     >>> course.line(now=3.0)
     'anymetric: turn 1/10, cost 0.2500, best 0.2500, 7 calls, at most 17 s left'
+
+    Of a black box the calls are counted one by one:
+
+    >>> course = Course("anymetric", began=0.0, allowed=20, value=lambda cost: 1.0 - cost)
+    >>> for _ in range(4):
+    ...     course.call()
+    >>> course.note(turn)
+    >>> course.line(now=2.0)
+    'anymetric: call 4 of 20, best 0.7500, 2 s, at most 8 s left'
     """
 
     name: str
@@ -48,6 +58,21 @@ class Course:
     calls: int = 0
     last: int = 0
     reached: float = 0.0
+    allowed: int | None = None
+    seconds: float | None = None
+    value: Callable[[float], float] = lambda cost: cost
+    answered: int = 0
+
+    @classmethod
+    def of(cls, name: str, setting: Any) -> Course:
+        """Return the course of a method that has not begun."""
+        allowed = setting.calls if setting.called else None
+        value = setting.metric.value
+        return cls(name, allowed=allowed, seconds=setting.max_seconds, value=value)
+
+    def call(self) -> None:
+        """Take in one answer of a black box."""
+        self.answered += 1
 
     def note(self, turn: Turn, now: float | None = None) -> None:
         """Take in one turn."""
@@ -62,6 +87,8 @@ class Course:
         """Return the state as one line."""
         now = time.perf_counter() if now is None else now
         spent = now - self.began
+        if self.answered:
+            return self._calls(spent)
         if not self.turns:
             return f"{self.name}: {spent:.0f} s"
         of, left = "", f"{spent:.0f} s"
@@ -75,6 +102,18 @@ class Course:
             f"{self.name}: turn {self.turns}{of}, cost {self.cost:.4f}, best {self.best:.4f}, "
             f"{self.calls} call{'s' if self.calls != 1 else ''}, {left}"
         )
+
+    def _calls(self, spent: float) -> str:
+        """Return the state of a run whose metric is a black box."""
+        of = "" if self.allowed is None else f" of {self.allowed}"
+        best = f"best {self.value(self.best):.4f}, " if np.isfinite(self.best) else ""
+        rest = np.inf
+        if self.allowed is not None:
+            rest = spent / self.answered * max(self.allowed - self.answered, 0)
+        if self.seconds is not None:
+            rest = min(rest, max(self.seconds - spent, 0.0))
+        left = f", at most {rest:.0f} s left" if np.isfinite(rest) else ""
+        return f"{self.name}: call {self.answered}{of}, {best}{spent:.0f} s{left}"
 
 
 @dataclass(frozen=True, eq=False)

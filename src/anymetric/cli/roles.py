@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anymetric.cli.faults import UserError, hint, need
+from anymetric.metrics.digests import digest
 
 # More values than this, and a column names rows rather than groups.
 MOST_GROUPS = 100
@@ -139,6 +140,22 @@ class Sample:
 
     def __len__(self) -> int:
         return len(self.X)
+
+    def fingerprint(self) -> str:
+        """Return the number of rows and columns and a hash of all values, as read.
+
+        Examples
+        --------
+        >>> pd = need("pandas")
+        >>> sample = Sample(pd.DataFrame({"x": [1, 2]}), pd.Series([0, 1]))
+        >>> sample.fingerprint() == Sample(sample.X, pd.Series([0, 0])).fingerprint()
+        False
+        """
+        hashed = need("pandas").util.hash_pandas_object
+        side = [self.groups, self.source, *self.side.values()]
+        parts = [hashed(self.X, index=False).to_numpy(), hashed(self.y, index=False).to_numpy()]
+        found = digest(list(map(str, self.X.columns)), *parts, *side)
+        return f"{len(self)} x {self.X.shape[1]}, {found[:16]}"
 
     def take(self, rows: NDArray[Any]) -> Sample:
         """Return the sample of these rows only."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any
 
 from anymetric.cli.faults import UserError, all_or_nothing
 from anymetric.cli.reading import COLUMNAR, PACKED, READ_ONLY, TEXT, reader_of
+from anymetric.store.files import whole as written_whole
 
 
 @contextmanager
@@ -19,6 +19,7 @@ def whole(path: Path) -> Iterator[Path]:
 
     Examples
     --------
+    >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     with whole(Path(folder) / "a.txt") as scratch:
     ...         _ = scratch.write_text("all")
@@ -32,11 +33,8 @@ def whole(path: Path) -> Iterator[Path]:
             yield path
         return
     writable(path.parent)
-    made = tempfile.TemporaryDirectory(prefix=".anymetric-", dir=path.parent)
-    with all_or_nothing(), made as folder:
-        scratch = Path(folder) / path.name
+    with all_or_nothing(), written_whole(path) as scratch:
         yield scratch
-        os.replace(scratch, path)
 
 
 def check_out(path: Path, *inputs: Path | None) -> None:
@@ -93,6 +91,7 @@ def write_table(table: Any, path: Path) -> None:
     Examples
     --------
     >>> pd = __import__("pandas")
+    >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     write_table(pd.DataFrame({"a": [1]}), Path(folder) / "a.csv")
     ...     (Path(folder) / "a.csv").read_text()
@@ -105,5 +104,7 @@ def write_table(table: Any, path: Path) -> None:
             getattr(table, f"to_{COLUMNAR[suffixes[-1]]}")(scratch)
             return
         separator = TEXT.get(next((s for s in reversed(suffixes) if s in TEXT), ".csv"), ",")
-        packed = PACKED.get(suffixes[-1])
+        packed: Any = PACKED.get(suffixes[-1])
+        if packed == "zip":
+            packed = {"method": "zip", "archive_name": path.stem}
         table.to_csv(scratch, index=False, sep=separator, compression=packed)

@@ -72,7 +72,7 @@ def begin(store, told):
 
 def conducted(evaluations, conduct):
     """Return who answers now, with a conduct of its own for this fit."""
-    if isinstance(evaluations, Recorded):
+    if hasattr(evaluations, "inner"):
         return replace(evaluations, inner=conducted(evaluations.inner, conduct))
     return replace(evaluations, conduct=conduct)
 

@@ -6,6 +6,7 @@ import errno
 import json
 import os
 import select
+import shlex
 import shutil
 import subprocess
 import tempfile
@@ -103,6 +104,11 @@ class Command:
     def name(self) -> str:
         """The program's name."""
         return Path(self.words[0]).name
+
+    @property
+    def says(self) -> str:
+        """What there is to say of it."""
+        return f"What `{shlex.join(self.words)}` prints."
 
     def _once(self, table: dict[str, Any]) -> float:
         env = {key: os.environ[key] for key in PASSED if key in os.environ}

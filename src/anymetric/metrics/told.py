@@ -17,11 +17,16 @@ class Told:
 
     takes_all = True
 
+    @property
+    def says(self) -> str:
+        """What there is to say of it."""
+        return "What was told for each question."
+
     def __call__(self, *args: Any, **columns: Any) -> float:
         """Refuse."""
         raise RuntimeError(
             f"{self.name!r} is told, not called: use anymetric.Run(estimator, X, y) with ask and "
-            "tell, or `anymetric start`"
+            "tell, or `anymetric ask RUN`"
         )
 
 

@@ -142,7 +142,7 @@ def in_group(sample: Sample, decides: bool, rng: np.random.Generator) -> list[di
     """Return one row a method for the rows of a group."""
     m = len(sample.scores)
     values, errors = np.full(m, np.nan), np.full(m, np.nan)
-    if splits(sample):
+    if splits(sample) and sample.affords(m):
         try:
             values = sample.values()
             if not sample.called:
@@ -182,7 +182,11 @@ def curves_of(sample: Sample, decides: bool) -> dict[str, Any]:
 def swept(sample: Sample, scores: Floats) -> dict[str, Any]:
     """Return the metric by the share of rows flagged, and where the model itself stands."""
     limit = LEVELS
+    own = answers(sample.bound, scores[:, np.newaxis])[0]
+    here = [float(np.mean(scores > 0.0)), float(own)]
     if sample.called:
+        if not sample.affords(CALLS * len(sample.scores)):
+            return {"x": [here[0]], "y": [here[1]], "own": here}
         limit = int(np.clip(SECONDS / max(sample.price(), 1e-9), 2, CALLS))
     cuts = Thresholds.of(scores, limit)
     if sample.called:
@@ -191,12 +195,7 @@ def swept(sample: Sample, scores: Floats) -> dict[str, Any]:
         )
     else:
         values = sample.bound.sweep(scores, limit).values
-    own = answers(sample.bound, scores[:, np.newaxis])[0]
-    return {
-        "x": cuts.flagged / len(scores),
-        "y": values,
-        "own": [float(np.mean(scores > 0.0)), float(own)],
-    }
+    return {"x": cuts.flagged / len(scores), "y": values, "own": here}
 
 
 def listed(sample: Sample, scores: Floats) -> dict[str, Any]:

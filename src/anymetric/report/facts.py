@@ -76,6 +76,8 @@ def said_of(metric: Metric) -> str:
     if isinstance(metric, ScorerMetric):
         return "One of scikit-learn's scorers."
     speaker = metric.function if isinstance(metric, FunctionMetric) else type(metric)
+    if hasattr(speaker, "says"):
+        return str(speaker.says)
     first = (inspect.getdoc(speaker) or "").partition("\n")[0]
     return re.sub(r" \(section [^)]*\)", "", first)
 

@@ -142,6 +142,9 @@ def diagnosis_of(
     if not hasattr(model, "diagnose"):
         return {}
     rivals = {"families": model.summary_.family_table}
+    if not sample.affords(LOOKS):
+        spent = f"The budget has no calls left for a diagnosis, which makes {LOOKS}."
+        return {"absent": spent, **rivals}
     if sample.called and LOOKS * sample.price() > SECONDS:
         slow = f"The metric is slow to call, and a diagnosis calls it {LOOKS} times."
         return {"absent": slow, **rivals}

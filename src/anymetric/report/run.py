@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import math
-import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from anymetric.store.files import whole
 
 FORMAT = "anymetric run"
 # Raised when a page of today could not show a file of yesterday.
@@ -129,9 +130,5 @@ def plain(value: Any) -> Any:
 
 def write_whole(path: Path, text: str) -> None:
     """Write a text file so that a reader sees the old one or the new one, never a part."""
-    scratch = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
+    with whole(path) as scratch:
         scratch.write_text(text, encoding="utf-8")
-        scratch.replace(path)
-    finally:
-        scratch.unlink(missing_ok=True)

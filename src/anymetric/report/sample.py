@@ -26,6 +26,8 @@ from anymetric.metrics import (
     Metric,
     MetricError,
 )
+from anymetric.metrics.allowance import left
+from anymetric.metrics.evaluations import decided
 from anymetric.metrics.ranked import QUERY
 
 Floats = NDArray[np.float64]
@@ -126,8 +128,14 @@ class Sample:
         return answers(self.bound, self.matrix)
 
     def grows(self) -> bool:
-        """Return whether the metric grows with the number of rows, as a sum over them does."""
-        once, both = self.values()[:1], self._twice().values()[:1]
+        """Return whether the metric grows with the number of rows, as a sum over them does.
+
+        Where nobody may be asked any more, it might.
+        """
+        if self.called and left() < 1:
+            return True
+        twice = self._twice()
+        once, both = self.values()[:1], answers(twice.bound, twice.matrix[:, :1])
         return not np.allclose(once, both, rtol=1e-3, equal_nan=True)
 
     def _twice(self) -> Sample:
@@ -144,10 +152,18 @@ class Sample:
         return Queries.of(self.data.side[QUERY]) if QUERY in self.data.side else None
 
     def price(self) -> float:
-        """Return the seconds that the metric takes for one score vector."""
-        began = time.perf_counter()
-        answers(self.bound, self.matrix[:, :1])
-        return time.perf_counter() - began
+        """Return the seconds that the metric takes for one score vector that is new to it."""
+
+        def timed() -> float:
+            began = time.perf_counter()
+            answers(self.bound, -self.matrix[:, :1])
+            return time.perf_counter() - began
+
+        return float(decided(f"seconds of an evaluation of {len(self.data)} rows", timed))
+
+    def affords(self, count: int) -> bool:
+        """Whether the metric may be asked so many times more; one of our own always may."""
+        return not self.called or left() >= count
 
     def replicates(self, count: int, rng: np.random.Generator) -> Floats:
         """Return values ``(B, m)`` on replicates of the rows, the same ones for every method.
@@ -159,16 +175,24 @@ class Sample:
             return np.empty((0, len(self.scores)))
         if isinstance(self.bound, BoundQueries):
             return by_query(self.bound, self.matrix, count, rng)
-        began, kept = time.perf_counter(), []
-        for pair in self._drawn(count, rng):
+        count, least = self._affordable(count), min(FEWEST, count)
+        kept = []
+        for pair in self._drawn(count, rng) if count >= least else ():
             if pair is not None:
                 rows, bound = pair
                 scores = self.matrix if rows is None else self.take(rows).matrix
                 kept.append(answers(bound, scores))
-            if time.perf_counter() - began > SECONDS:
-                break
         values = np.array(kept).reshape(-1, len(self.scores))
-        return values if len(values) >= min(FEWEST, count) else values[:0]
+        return values if len(values) >= least else values[:0]
+
+    def _affordable(self, count: int) -> int:
+        """Return how many resamples the calls that are left and the time allow."""
+        if not self.called:
+            return count
+        most = min(count, left() // len(self.scores))
+        if most < min(FEWEST, count):
+            return 0
+        return int(min(most, SECONDS / max(len(self.scores) * self.price(), 1e-9)))
 
     def _drawn(self, count: int, rng: np.random.Generator) -> Iterator[Resample | None]:
         """Yield the metric on replicates of the rows, or of their queries."""

@@ -195,29 +195,37 @@ class Store(Leases):
                     raise
                 again = True
 
+    def record_all(self, found: Sequence[Evaluation]) -> list[bool]:
+        """Write several answers in one transaction; return of each whether it was the first."""
+        with self.base.transaction() as execute:
+            return [self._write(execute, one, again=False) for one in found]
+
     def _record(self, found: Evaluation, again: bool) -> bool:
         with self.base.transaction() as execute:
-            line = replace(
-                found,
-                value=None if found.value is None else float(found.value) + 0.0,  # it knows no -0.0
-                error=None if found.error is None else clean(found.error),
-                made=self.base.now(execute),
-            )
-            execute("DELETE FROM lease WHERE key = :key", key=line.key)
+            return self._write(execute, found, again)
+
+    def _write(self, execute: Any, found: Evaluation, again: bool) -> bool:
+        line = replace(
+            found,
+            value=None if found.value is None else float(found.value) + 0.0,  # it knows no -0.0
+            error=None if found.error is None else clean(found.error),
+            made=self.base.now(execute),
+        )
+        execute("DELETE FROM lease WHERE key = :key", key=line.key)
+        rows = execute(
+            f"INSERT INTO evaluation ({COLUMNS}, seal) VALUES (:key, :value, :status, "
+            ":attempt, :seconds, :error, :owner, :made, :seal) ON CONFLICT DO NOTHING "
+            "RETURNING key",
+            **{**line.__dict__, "seal": seal(*line.__dict__.values())},
+        )
+        if not rows and again:  # the first attempt may have been written after all
             rows = execute(
-                f"INSERT INTO evaluation ({COLUMNS}, seal) VALUES (:key, :value, :status, "
-                ":attempt, :seconds, :error, :owner, :made, :seal) ON CONFLICT DO NOTHING "
-                "RETURNING key",
-                **{**line.__dict__, "seal": seal(*line.__dict__.values())},
+                "SELECT key FROM evaluation WHERE key = :k AND owner = :o",
+                **{"k": line.key, "o": line.owner},
             )
-            if not rows and again:  # the first attempt may have been written after all
-                rows = execute(
-                    "SELECT key FROM evaluation WHERE key = :k AND owner = :o",
-                    **{"k": line.key, "o": line.owner},
-                )
-            if not rows:
-                what = line.error if line.status == FAILED else repr(line.value)
-                self._note(execute, line.key, f"a second answer was ignored: {what}")
+        if not rows:
+            what = line.error if line.status == FAILED else repr(line.value)
+            self._note(execute, line.key, f"a second answer was ignored: {what}")
         return bool(rows)
 
     def pose(self, questions: Iterable[Posed]) -> None:

@@ -1,9 +1,9 @@
 """Commands: what can be typed after `anymetric`."""
 
 from anymetric.cli.app import app
-from anymetric.cli.commands import shows, trains, uses
+from anymetric.cli.commands import runs, shows, trains, uses
 
-__all__ = ["app", "shows", "trains", "uses"]
+__all__ = ["app", "runs", "shows", "trains", "uses"]
 
 # In the order in which somebody new would want them.
 ORDER = (
@@ -13,6 +13,11 @@ ORDER = (
     "explain",
     "report",
     "compare",
+    "resume",
+    "ask",
+    "tell",
+    "status",
+    "best",
     "metrics",
     "data",
     "demo",

@@ -17,7 +17,7 @@ from anymetric.cli.voice import Voice
 def fit(
     path: o.Rows,
     target: o.Target,
-    metric: o.Metric,
+    metric: o.Metric = None,
     group: o.Group = None,
     valid: o.Valid = None,
     test: Annotated[
@@ -41,6 +41,16 @@ def fit(
     positive: o.Positive = None,
     task: o.Task = o.Kind.AUTO,
     greater: o.Greater = None,
+    metric_command: o.MetricCommand = None,
+    metric_told: o.MetricTold = None,
+    metric_reads: o.MetricReads = None,
+    command_format: o.CommandFormat = None,
+    command_field: o.CommandField = None,
+    command_timeout: o.CommandTimeout = None,
+    command_retries: o.CommandRetries = None,
+    command_env: o.CommandEnv = None,
+    command_slots: o.CommandSlots = None,
+    command_shell: o.CommandShell = False,
     method: o.Training = o.Method.AUTO,
     model: o.Families = o.Family.AUTO,
     subject_to: o.SubjectTo = None,
@@ -63,7 +73,8 @@ def fit(
     run: Annotated[
         Path | None,
         typer.Option(
-            help="The folder of the run; by default anymetric-runs/TIME-METRIC.",
+            help="The folder of the run; by default anymetric-runs/TIME-METRIC. The same command "
+            "goes on with a run that was cut off.",
             rich_help_panel=o.SAYING,
         ),
     ] = None,
@@ -78,14 +89,28 @@ def fit(
 
     [dim]anymetric fit train.csv --target income --metric macro_f1 --group sex[/dim]
     """
+    from anymetric.cli.black_box import black_box
     from anymetric.cli.fit import Fit
     from anymetric.cli.targets import Task
 
     voice = Voice(quiet, json)
+    box = black_box(
+        metric_command,
+        metric_told,
+        metric,
+        reads=metric_reads and metric_reads.value,
+        form=command_format and command_format.value,
+        field=command_field,
+        timeout=command_timeout,
+        retries=command_retries,
+        env=tuple(command_env or ()),
+        slots=command_slots,
+        shell=command_shell,
+    )
     asked = Fit(
         path,
         roles(target, group, source, side, drop, keep, kinds(number, category, text, date)),
-        metric,
+        box.name if box else str(metric),
         valid=valid,
         test=test,
         positive=positive,
@@ -104,6 +129,7 @@ def fit(
         command=command_line(),
         encoding=encoding,
         lenient=allow_unknown,
+        box=box,
     )
     voice.document(asked(voice))
 
@@ -113,7 +139,7 @@ def fit(
 def compare(
     path: o.Rows,
     target: o.Target,
-    metric: o.Metric,
+    metric: o.Metric = None,
     group: o.Group = None,
     valid: o.Valid = None,
     source: o.Source = "",
@@ -129,6 +155,15 @@ def compare(
     positive: o.Positive = None,
     task: o.Task = o.Kind.AUTO,
     greater: o.Greater = None,
+    metric_command: o.MetricCommand = None,
+    metric_reads: o.MetricReads = None,
+    command_format: o.CommandFormat = None,
+    command_field: o.CommandField = None,
+    command_timeout: o.CommandTimeout = None,
+    command_retries: o.CommandRetries = None,
+    command_env: o.CommandEnv = None,
+    command_slots: o.CommandSlots = None,
+    command_shell: o.CommandShell = False,
     method: o.Training = o.Method.AUTO,
     model: o.Families = o.Family.AUTO,
     subject_to: o.SubjectTo = None,
@@ -165,14 +200,28 @@ def compare(
 
     With --valid the splits are made of its rows: the training rows always train.
     """
+    from anymetric.cli.black_box import black_box
     from anymetric.cli.compare import Compare
     from anymetric.cli.targets import Task
 
     voice = Voice(quiet, json)
+    box = black_box(
+        metric_command,
+        None,
+        metric,
+        reads=metric_reads and metric_reads.value,
+        form=command_format and command_format.value,
+        field=command_field,
+        timeout=command_timeout,
+        retries=command_retries,
+        env=tuple(command_env or ()),
+        slots=command_slots,
+        shell=command_shell,
+    )
     asked = Compare(
         path,
         roles(target, group, source, side, drop, keep, kinds(number, category, text, date)),
-        metric,
+        box.name if box else str(metric),
         valid=valid,
         positive=positive,
         task=Task(task.value),
@@ -190,6 +239,7 @@ def compare(
         seed=seed,
         encoding=encoding,
         lenient=allow_unknown,
+        box=box,
     )
     voice.document(asked(voice))
 

@@ -1,0 +1,51 @@
+"""Budget: how the calls that a whole command may make are shared out, before any is made."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+# A baseline may tune its threshold with one call in so many of all.
+PART = 12
+# Fewer calls than this for each method, and there is no comparison: all but one train.
+LEAST = 4
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Calls of a black box by what they are for: training, each baseline, the final table.
+
+    What is left of them goes into the errors of the table, if it is enough for any.
+
+    Examples
+    --------
+    >>> Plan.of(20, 4), Plan.of(10, 4)
+    (Plan(total=20, training=13, each=1, table=4), Plan(total=10, training=9, each=0, table=1))
+    >>> print(Plan.of(100, 4))
+    at most 100 calls: 72 to train, 8 for each of 3 baselines, 4 for the table
+    """
+
+    total: int
+    training: int
+    each: int
+    table: int
+
+    @classmethod
+    def of(cls, total: int, methods: int) -> Plan:
+        """Share out a budget between our method, its baselines and the table of all of them."""
+        if methods < 2 or total < LEAST * methods:
+            return cls(total, max(total - 1, 1), 0, min(1, total - 1))
+        each = max(min(total // PART, (total - methods) // (2 * methods - 2)), 1)
+        return cls(total, total - methods - each * (methods - 1), each, methods)
+
+    @property
+    def compares(self) -> bool:
+        """Whether there are calls for the baselines."""
+        return self.each > 0
+
+    def __str__(self) -> str:
+        parts = [f"{self.training} to train"]
+        if self.compares:
+            count = self.table - 1
+            parts.append(f"{self.each} for each of {count} baseline{'s' if count > 1 else ''}")
+        parts.append(f"{self.table} for the table")
+        return f"at most {self.total} call{'s' if self.total > 1 else ''}: {', '.join(parts)}"

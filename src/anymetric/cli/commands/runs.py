@@ -1,0 +1,112 @@
+"""Commands for runs that were begun: resume, ask, tell, status, best and export."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from anymetric.cli import options as o
+from anymetric.cli.app import app, ending
+from anymetric.cli.voice import Voice
+
+
+@app.command()
+@ending
+def resume(run: o.RunFolder, quiet: o.Quiet = False, json: o.Json = False) -> None:
+    """Go on with a run that was stopped or killed: what is recorded is not paid for again.
+
+    Started in several terminals, the processes share the evaluations of one run.
+    """
+    from anymetric.cli.questions import resume as resumed
+
+    voice = Voice(quiet, json)
+    voice.document(resumed(run, voice))
+
+
+@app.command()
+@ending
+def ask(
+    run: o.RunFolder,
+    count: Annotated[
+        int, typer.Option("--count", "-n", min=1, help="Hand out up to so many questions.")
+    ] = 1,
+    form: Annotated[
+        o.Form, typer.Option("--format", help="Of the tables of predictions.")
+    ] = o.Form.CSV,
+    lease: Annotated[
+        float,
+        typer.Option(
+            "--lease",
+            metavar="SECONDS",
+            min=0.0,
+            help="After so long without an answer a question is handed out again.",
+        ),
+    ] = 3600.0,
+    quiet: o.Quiet = False,
+    json: o.Json = False,
+) -> None:
+    """Hand out the next questions of a run: each a line with its key and a file of predictions.
+
+    Nothing is printed if all open questions are with somebody, or if the run is finished.
+    """
+    from anymetric.cli.questions import ask as asked
+
+    voice = Voice(quiet, json)
+    voice.document(asked(run, count, form.value, lease, voice))
+
+
+@app.command(context_settings={"ignore_unknown_options": True})
+@ending
+def tell(
+    run: o.RunFolder,
+    pairs: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="KEY VALUE...", help="A key, or its first digits, and the answer; or several."
+        ),
+    ],
+    failed: Annotated[
+        str | None,
+        typer.Option("--failed", metavar="REASON", help="These keys have no answer; and why."),
+    ] = None,
+    quiet: o.Quiet = False,
+    json: o.Json = False,
+) -> None:
+    """Answer questions of a run, in any order; a second answer for a key is not used.
+
+    [dim]anymetric tell my-run 3f2a91c0b7d4 0.82[/dim]
+    """
+    from anymetric.cli.questions import pairs_of
+    from anymetric.cli.questions import tell as told
+
+    voice = Voice(quiet, json)
+    voice.document(told(run, pairs_of(pairs, failed), failed, voice))
+
+
+@app.command()
+@ending
+def status(run: o.RunFolder, json: o.Json = False) -> None:
+    """Say how a run stands: evaluations, open questions, failures, time."""
+    from anymetric.cli.questions import status as stands
+
+    voice = Voice(json=json)
+    voice.document(stands(run, voice))
+
+
+@app.command()
+@ending
+def best(
+    run: o.RunFolder,
+    out: Annotated[Path, typer.Option("--out", "-o", help="Where to write the model.")] = Path(
+        "model.skops"
+    ),
+    quiet: o.Quiet = False,
+    json: o.Json = False,
+) -> None:
+    """Write the best model of a run by the answers so far, finished or not."""
+    from anymetric.cli.questions import best as written
+
+    voice = Voice(quiet, json)
+    voice.document(written(run, out, voice))

@@ -1,0 +1,308 @@
+"""Work: the steps of a fit in its folder, each kept as soon as it is done."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from enum import Enum
+from typing import TYPE_CHECKING, Any
+
+from anymetric.cli.budget import Plan
+from anymetric.cli.contenders import OURS, Rows, Setting, allowance, fit_ours, fitted, rivals
+from anymetric.cli.faults import Stopped, UserError, full, need
+from anymetric.cli.journal import Journal
+from anymetric.cli.limits import told_limits
+from anymetric.cli.models import TableModel, dump_model
+from anymetric.cli.progress import Course, told
+from anymetric.cli.rows import Division
+from anymetric.cli.runs import DONE, MODEL, RunFolder
+from anymetric.cli.sanity import one_sided
+from anymetric.cli.schema import read_as
+from anymetric.cli.tables import whole
+from anymetric.cli.voice import Voice
+from anymetric.metrics import MetricError
+from anymetric.metrics.evaluations import answered_by
+from anymetric.metrics.exchange import ROW
+from anymetric.metrics.metered import Metered
+from anymetric.recorded import Asking, Recorded, waiting
+from anymetric.report import Run, gather, page
+from anymetric.solution import Status
+
+if TYPE_CHECKING:
+    from anymetric.cli.fit import Fit
+
+
+class Answers(Enum):
+    """Who answers for a black box.
+
+    Examples
+    --------
+    >>> Answers.ASKED.name
+    'ASKED'
+    """
+
+    CALLED = "the metric is called"
+    ASKED = "whoever is asked will tell"
+    KNOWN = "only what is known counts"
+
+
+@dataclass(frozen=True, eq=False)
+class Work:
+    """What `anymetric fit` does once everything is read.
+
+    A run is a pure function of its ledger: done again it takes the answers that are known, so
+    that going on, asking and telling, and a look at the best so far are all the same work.
+    """
+
+    asked: Fit
+    run: RunFolder
+    setting: Setting
+    division: Division
+    features: Any
+    train: Rows
+    valid: Rows | None
+    test: Rows
+
+    def __call__(self, voice: Voice, answers: Answers) -> tuple[Run, list[dict[str, Any]]]:
+        """Train, judge and save; return all that a page shows, and the limits that were set."""
+        makers = self._makers()
+        plan = self._plan(len(makers) + 1)
+        setting = replace(self.setting, plan=plan)
+        evaluations = self._evaluations(answers)
+        meter = Metered(evaluations, None if plan is None else plan.total)
+        if answers is Answers.CALLED:
+            self._announce(voice, plan)
+        division = self.division
+        train = self._numbered(self.train, division.train)
+        valid = None if self.valid is None else self._numbered(self.valid, division.valid)
+        test = self._numbered(self.test, division.test)
+        with answered_by(meter), self._keeping(answers, evaluations) as trained:
+            ours, took = train_ours(setting, train, valid, voice, meter)
+            model = self.model(ours)
+            if answers is not Answers.KNOWN:
+                self._save(model)
+            if ours.status_ is Status.FAULTS:
+                raise UserError(ours.summary_.failure)
+            trained.append(model)
+            if plan is not None and not plan.compares:
+                makers = {}
+            models, seconds = train_rivals(setting, makers, ours, train, valid, voice)
+            models, seconds = {OURS: ours, **models}, {OURS: took, **seconds}
+            voice.note(f"Judging all methods on {self.division.words} ...")
+            found = self._gather(model, models, test, seconds)
+            limits = told_limits(ours, test, model.target.words(test.y))
+            if answers is not Answers.KNOWN:
+                self._write(model, found, test)
+                self.run.store.end("done")
+        if line := one_sided(model.of_matrix(test.X, test.groups, test.side), setting.target):
+            voice.note(line)
+        if setting.called and answers is Answers.CALLED:
+            of = "" if plan is None else f" of {plan.total}"
+            voice.note(f"{meter.calls}{of} calls of {setting.metric.name} in all.")
+        return found, limits
+
+    def model(self, ours: Any) -> TableModel:
+        """Return a fitted estimator with all that it takes to read a table."""
+        asked = self.asked
+        box = "" if asked.box is None else asked.box.command or f"what is told as {asked.box.told}"
+        given = asked.roles, self.setting.target, asked.metric, asked.greater
+        return TableModel(self.features, ours, *given, box=box)
+
+    def _makers(self) -> dict[str, Any]:
+        judged = {"groups": self.train.groups is not None, "valid": self.valid is not None}
+        return rivals(self.setting, **judged, short=True)
+
+    def _plan(self, methods: int) -> Plan | None:
+        """Share out the budget; metrics that we compute ourselves cost nothing."""
+        budget = self.asked.budget
+        if budget is None and self.asked.box is not None:
+            budget = self.asked.box.calls
+        if budget is None or not self.setting.called:
+            return None
+        return Plan.of(budget, methods)
+
+    def _announce(self, voice: Voice, plan: Plan | None) -> None:
+        known = self.run.recorded
+        again = f", {known} evaluations known" if known else ""
+        voice.note(f"Run: {self.run.path}{again}")
+        if plan is not None:
+            voice.note(f"Budget of {self.setting.metric.name}: {plan}.")
+            if not plan.compares:
+                voice.note("Note: too few calls for baselines: they are left out of the table.")
+
+    def _evaluations(self, answers: Answers) -> Any:
+        store = self.run.store
+        if answers is Answers.CALLED:
+            return Journal(store) if self.asked.box is None else Recorded(store)
+        return Asking(store, poses=answers is Answers.ASKED)
+
+    def _numbered(self, rows: Rows, sample: Any) -> Rows:
+        """Return rows with their numbers in the file, where a program or a person reads them."""
+        if self.asked.box is None:
+            return rows
+        return replace(rows, side={ROW: sample.rows + 1, **rows.side})
+
+    @contextmanager
+    def _keeping(self, answers: Answers, evaluations: Any) -> Iterator[list[TableModel]]:
+        """Keep what was trained, or the best so far, whatever ends the work."""
+        trained: list[TableModel] = []
+        try:
+            with flushing(evaluations):
+                yield trained
+        except (UserError, MetricError, KeyboardInterrupt, OSError) as cut:
+            if waiting(cut):
+                ours = getattr(cut, "best", None)  # before a first candidate is judged, a plain one
+                cut.best_model = trained[0] if trained else ours and self.model(ours)  # type: ignore[union-attr]
+                raise
+            if answers is Answers.KNOWN:
+                raise
+            self._cut(cut, trained)
+
+    def _cut(self, cut: BaseException, trained: list[TableModel]) -> None:
+        """Save the best so far, and end with what was kept and where."""
+        ours = best_before(cut)
+        with suppress(OSError, UserError):
+            if not trained and ours is not None:
+                self._save(self.model(ours))
+        if not isinstance(cut, KeyboardInterrupt | OSError):
+            self.run.store.end("failed")
+        kept = self.run.kept(bool(trained))
+        if isinstance(cut, KeyboardInterrupt):
+            if not kept:
+                raise cut
+            raise Stopped(f"Stopped in {'judging' if trained else 'training'}; {kept}.") from cut
+        if isinstance(cut, OSError) and not full(cut):
+            raise cut
+        what = "No space is left on the disk." if isinstance(cut, OSError) else str(cut)
+        if not kept and not isinstance(cut, OSError):
+            raise cut
+        kept = kept or "nothing was kept"
+        raise UserError(f"{what}\n{kept[:1].upper()}{kept[1:]}.") from cut
+
+    def _gather(
+        self,
+        model: TableModel,
+        models: dict[str, Any],
+        test: Rows,
+        seconds: dict[str, float],
+    ) -> Run:
+        asked, division = self.asked, self.division
+        return gather(
+            models[OURS],
+            test.X,
+            model.target.words(test.y),
+            baselines={name: rival for name, rival in models.items() if name != OURS},
+            groups=test.groups,
+            side=test.side or None,
+            asked=asked.shown() | {"columns": read_as(model.schema)},
+            rows=division.what,
+            honest=division.honest,
+            feature_names=model.feature_names,
+            names={
+                "target": asked.roles.target,
+                "groups": " and ".join(asked.roles.groups) or "groups",
+                "source": asked.roles.source or "source",
+            },
+            seconds=seconds,
+            random_state=asked.seed,
+        )
+
+    def _save(self, model: TableModel) -> None:
+        """Write the model, and its copy if one was asked for."""
+        with whole(self.run.path / MODEL) as scratch:
+            dump_model(model, scratch)
+        if self.asked.out is not None:
+            with whole(self.asked.out) as copy:
+                copy.write_bytes((self.run.path / MODEL).read_bytes())
+
+    def _write(self, model: TableModel, found: Run, test: Rows) -> None:
+        """Write what a finished run has; the last file says that it is finished."""
+        folder = self.run.path
+        with whole(folder / "scores.csv") as scratch:
+            scores(model, self.division, test).to_csv(scratch, index=False)
+        with whole(folder / "report.html") as scratch:
+            scratch.write_text(page(found), encoding="utf-8")
+        found.save(folder / DONE)
+
+
+@contextmanager
+def flushing(evaluations: Any) -> Iterator[None]:
+    """Let what is recorded late be recorded at the end, however it comes."""
+    try:
+        yield
+    finally:
+        getattr(evaluations, "flush", lambda: None)()
+
+
+def best_before(cut: BaseException) -> Any | None:
+    """Return the model that was the best when training was cut short; None if none was judged.
+
+    Examples
+    --------
+    >>> best_before(KeyboardInterrupt()) is None
+    True
+    """
+    ours = getattr(cut.__cause__ if isinstance(cut, UserError) else cut, "best", None)
+    return ours if ours is not None and math.isfinite(ours.cost_) else None
+
+
+def train_ours(
+    setting: Setting, train: Rows, valid: Rows | None, voice: Voice, meter: Metered
+) -> tuple[Any, float]:
+    """Fit our own method; return the model and its seconds."""
+    course, began = Course.of(OURS, setting), time.perf_counter()
+    with told(voice, course) as tell:
+
+        def heard(question: Any, answer: Any) -> None:
+            course.call()
+            tell()
+
+        meter.told = heard
+        try:
+            ours = fit_ours(setting, train, valid, course, tell)
+        finally:
+            meter.told = lambda question, answer: None
+    seconds = time.perf_counter() - began
+    voice.note(
+        f"{OURS}: {len(ours.history_)} turns, {ours.n_metric_calls_} metric calls, "
+        f"{seconds:.1f} s. {ours.validation_}"
+    )
+    return ours, seconds
+
+
+def train_rivals(
+    setting: Setting,
+    makers: dict[str, Any],
+    ours: Any,
+    train: Rows,
+    valid: Rows | None,
+    voice: Voice,
+    where: str = "",
+) -> tuple[dict[str, Any], dict[str, float]]:
+    """Fit the rivals; return the models and their seconds, without those that failed."""
+    models, seconds = dict[str, Any](), dict[str, float]()
+    for name, make in makers.items():
+        model = make(allowance(setting, ours))
+        try:
+            with told(voice, Course(f"{where}{name}")):
+                seconds[name] = fitted(model, train, valid, setting.target)
+        except UserError as error:
+            voice.note(f"Note: {name} is left out of the table: {error}")
+            continue
+        models[name] = model
+    return models, seconds
+
+
+def scores(model: TableModel, division: Division, test: Rows) -> Any:
+    """Return the rows of the table with score and prediction, and their number in the file."""
+    found = model.of_matrix(test.X, test.groups, test.side)
+    columns: dict[str, Any] = {"row": division.test.rows + 1, "target": division.test.y}
+    if test.groups is not None:
+        columns["group"] = test.groups
+    columns |= model.columns_of(found)
+    if model.calls:
+        columns["prediction"] = model.decide(found)
+    return need("pandas").DataFrame(columns)
