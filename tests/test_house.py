@@ -18,7 +18,7 @@ ROOT = Path(anymetric.__file__).parent
 # From the ground up: a module may import its own layer and those before it.
 LAYERS = (
     {"blocks", "data", "errors", "losses", "metrics", "store"},
-    {"certificates", "surrogates", "models", "engines", "rules"},
+    {"certificates", "surrogates", "models", "engines", "rules", "calibration"},
     {"problem"},
     {"ledger", "recorded"},
     {"gradients", "multinomial", "projections", "solvers", "theory", "starts"},

@@ -20,6 +20,8 @@ from statistics import mean
 from typing import Any
 
 import numpy as np
+from benchmarks.decisions.tables import COSTS, GAINS, Costs
+from benchmarks.shared import Measured, carry_out, error, made_with, parser, spread
 from lightgbm import LGBMClassifier
 from numpy.typing import NDArray
 from sklearn.calibration import CalibratedClassifierCV
@@ -31,8 +33,6 @@ from sklearn.preprocessing import StandardScaler
 from anymetric import MetricClassifier
 from anymetric.paper.store import Store, versions
 from anymetric.paper.tables import markdown
-from benchmarks.decisions.tables import COSTS, GAINS, Costs
-from benchmarks.shared import Measured, carry_out, error, made_with, parser, spread
 
 OURS = "anymetric"
 FLIPPED = 0.3

@@ -74,6 +74,7 @@ max_metric_calls, random_state
     """
 
     _takes_many = False
+    _calibrates = False
 
     def __init__(
         self,

@@ -8,13 +8,15 @@ from typing import ClassVar
 import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils._param_validation import StrOptions
+from sklearn.utils.metaestimators import available_if
 
 from anymetric.auto import Auto
+from anymetric.calibration import calibrated
 from anymetric.estimators._limits import GroupReader, reads_groups
 from anymetric.estimators._many import ManyClasses
 from anymetric.estimators._shell import MetricEstimator
 from anymetric.estimators._two import TwoClasses
-from anymetric.rules import GroupRule
+from anymetric.rules import GroupRule, OffsetRule, ThresholdRule
 
 
 class MetricClassifier(ManyClasses, TwoClasses, ClassifierMixin, MetricEstimator):
@@ -169,6 +171,8 @@ class MetricClassifier(ManyClasses, TwoClasses, ClassifierMixin, MetricEstimator
     ((3, 4), True)
     """
 
+    # A comparison method may know no rows that did not train it.
+    _calibrates = True
     # The mixin's own score would come first.
     score = MetricEstimator.score
     _parameter_constraints: ClassVar[dict] = {
@@ -254,7 +258,58 @@ class MetricClassifier(ManyClasses, TwoClasses, ClassifierMixin, MetricEstimator
         -------
         array of shape (n,); of labels, a table (n, C) of zeros and ones
         """
-        return self._decided(self._told_scores(X, groups, side))
+        return self._decided(self._decisions(X, groups, side))
+
+    @available_if(lambda self: self._calibrates)
+    def predict_proba(self, X) -> np.ndarray:
+        """Return probabilities, calibrated on out-of-fold scores.
+
+        By a sigmoid or by isotonic steps, whichever has the lower cross-validated log loss. They
+        rise with the model's scores, whatever the decision rule makes of these.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+
+        Returns
+        -------
+        array of shape (n, 2) or (n, C)
+            Of every class, summing to one; of labels, the probability of each.
+        """
+        scores = self._scores(X)
+        p = self.calibrator_.probabilities(scores)
+        return np.column_stack([1.0 - p, p]) if p.ndim == 1 else p
+
+    @property
+    def threshold_(self) -> float:
+        """The probability above which rows are flagged, where that is the same for all rows."""
+        rule = self.__dict__.get("decision_rule_")
+        if not isinstance(rule, ThresholdRule):
+            raise AttributeError("threshold_ is there only where one threshold decides.")
+        return rule.threshold
+
+    def _decisions(self, X, groups, side):
+        """Return scores of which those above zero, or the highest of a row, are decided for."""
+        scores, rule = self._told_scores(X, groups, side), getattr(self, "decision_rule_", None)
+        return scores if rule is None or rule.needs else rule.moved(scores, {})
+
+    def _judged_scores(self, X, groups, side):
+        if self.metric_.decides:
+            return self._decisions(X, groups, side)
+        return super()._judged_scores(X, groups, side)
+
+    def _unpack(self, problem, solution):
+        super()._unpack(problem, solution)
+        rows, scores = held_out(problem, solution)
+        self.calibrator_ = calibrated(scores, rows.y, rows.weights, self._classes)
+        if not hasattr(self, "decision_rule_"):
+            self.decision_rule_ = self._plain_rule(solution)
+
+    def _plain_rule(self, solution):
+        """Return the rule that reads nothing but scores."""
+        if self._classes is not None:
+            return OffsetRule(solution.summary.offsets or dict.fromkeys(self._classes.names, 0.0))
+        return ThresholdRule(float(self.calibrator_.probabilities(np.zeros(1))[0]))
 
     @property
     def shifts_(self) -> dict:
@@ -320,3 +375,13 @@ class MetricClassifier(ManyClasses, TwoClasses, ClassifierMixin, MetricEstimator
         # Labels are taken too; all that the tag would bring is a check of probabilities.
         tags.classifier_tags.multi_label = False
         return tags
+
+
+def held_out(problem, solution):
+    """Return validation rows and their scores, by models that they did not train."""
+    if solution.held_out is not None and solution.out_of_fold is not None:
+        return solution.out_of_fold[0], solution.held_out
+    X = problem.valid.X
+    known = solution.scorer is not None
+    scores = solution.scorer.scores(X) if known else problem.model.scores(X, solution.theta)
+    return problem.valid, np.asarray(scores, dtype=np.float64).reshape(len(problem.valid), -1)
