@@ -63,7 +63,7 @@ def test_a_threshold_for_each_group_needs_no_more_calls(rng):
         return np.mean(y_true == y_pred) - abs(rates[0] - rates[1])
 
     clf = MetricClassifier(
-        parity, greater_is_better=True, group_thresholds=True, model="linear", random_state=0
+        parity, greater_is_better=True, decision="group", model="linear", random_state=0
     )
     clf.fit(X, y, groups=groups)
     assert clf.n_metric_calls_ < 1500

@@ -30,7 +30,7 @@ def apart(n=1200, gap=1.0, seed=0):
 def fitted(metric="accuracy", *, rows=600, **settings):
     X, y, groups = apart()
     settings = {"model": "linear", "random_state": 0, **settings}
-    clf = MetricClassifier(metric, group_thresholds=True, **settings)
+    clf = MetricClassifier(metric, decision="group", **settings)
     return clf.fit(X[:rows], y[:rows], groups=groups[:rows]), (X[rows:], y[rows:], groups[rows:])
 
 
@@ -54,10 +54,10 @@ def test_without_a_reason_groups_hardly_lie_apart():
     X, y, _ = apart(gap=0.0)
     groups = np.where(np.random.default_rng(1).random(len(y)) < 0.5, "a", "b")
     asked, plain = (
-        MetricClassifier("accuracy", group_thresholds=of, model="linear", random_state=0).fit(
+        MetricClassifier("accuracy", decision=of, model="linear", random_state=0).fit(
             X, y, groups=groups
         )
-        for of in (True, False)
+        for of in ("group", "auto")
     )
     assert max(map(abs, asked.shifts_.values())) < 0.1 * np.abs(asked.coef_).max()
     assert np.mean(asked.predict(X, groups=groups) == plain.predict(X)) > 0.97
@@ -67,7 +67,7 @@ def test_without_a_reason_groups_hardly_lie_apart():
 def test_validation_rows_place_the_thresholds():
     X, y, groups = apart(2000)
     train, valid, test = np.split(np.arange(2000), [1000, 1300])
-    clf = MetricClassifier("macro_f1", group_thresholds=True, model="linear", random_state=0).fit(
+    clf = MetricClassifier("macro_f1", decision="group", model="linear", random_state=0).fit(
         X[train],
         y[train],
         groups=groups[train],
@@ -107,7 +107,7 @@ def test_other_families_have_them_too(metric, judged):
     clf = MetricClassifier(
         metric,
         model=Reweighted(LogisticRegression()),
-        group_thresholds=True,
+        decision="group",
         greater_is_better=True,
         random_state=0,
     )
@@ -140,7 +140,7 @@ def test_it_searches_pickles_clones_and_sits_in_a_pipeline():
     clf, (X, y, groups) = fitted()
     again = pickle.loads(pickle.dumps(clf))
     np.testing.assert_array_equal(again.predict(X, groups=groups), clf.predict(X, groups=groups))
-    assert clone(clf).group_thresholds
+    assert clone(clf).decision == "group"
     pipe = make_pipeline(StandardScaler(), clone(clf))
     with config_context(enable_metadata_routing=True):
         pipe[-1].set_fit_request(groups=True).set_predict_request(groups=True)
@@ -160,7 +160,7 @@ def test_it_can_be_diagnosed_and_drawn():
 def test_a_second_fit_forgets_the_thresholds_of_the_first():
     clf, _ = fitted()
     X, y, _ = apart()
-    clf.set_params(group_thresholds=False).fit(X, y)
+    clf.set_params(decision="auto").fit(X, y)
     assert not hasattr(clf, "shifts_")
     assert clf.predict(X).shape == y.shape
 
@@ -172,11 +172,11 @@ def test_a_group_without_judging_rows_adds_nothing():
     alone = MetricClassifier(
         "accuracy",
         method=Auto(transfer=False),
-        group_thresholds=True,
+        decision="group",
         model="linear",
         random_state=0,
     )
-    helped = MetricClassifier("accuracy", group_thresholds=True, model="linear", random_state=0)
+    helped = MetricClassifier("accuracy", decision="group", model="linear", random_state=0)
     alone, helped = (
         one.fit(X[:600], y[:600], groups=groups[:600], **rows) for one in (alone, helped)
     )
@@ -200,14 +200,14 @@ def test_where_there_can_be_none_it_is_said_before_any_work(settings, says):
     given = {"y": y, "groups": groups, "metric": "accuracy"} | settings
     y, groups, metric = (given.pop(name) for name in ("y", "groups", "metric"))
     with pytest.raises(ValueError, match=says):
-        MetricClassifier(metric, group_thresholds=True, **given).fit(X, y, groups=groups)
+        MetricClassifier(metric, decision="group", **given).fit(X, y, groups=groups)
 
 
 def test_the_part_takes_the_setting_as_the_door_does():
     X, y, groups = apart()
-    door = MetricClassifier("accuracy", group_thresholds=True, model="linear", random_state=0)
+    door = MetricClassifier("accuracy", decision="group", model="linear", random_state=0)
     part = MetricClassifier(
-        "accuracy", method=Auto(group_thresholds=True), model="linear", random_state=0
+        "accuracy", method=Auto(decision="group"), model="linear", random_state=0
     )
     one, two = (clf.fit(X, y, groups=groups) for clf in (door, part))
     assert one.shifts_ == two.shifts_

@@ -144,7 +144,7 @@ _METHODS = (
         "MetricClassifier",
         "ours",
         grouped,
-        settings={**LINES, "group_thresholds": True},
+        settings={**LINES, "decision": "group"},
     ),
     Method("auto_hidden", "MetricClassifier", "ours", hideable, settings=LINES, hidden=True),
     Method(

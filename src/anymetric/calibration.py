@@ -237,12 +237,12 @@ def better_of_two(scores: Floats64, positive: Floats64, weights: Floats64) -> Si
     if min(weights @ positive, weights @ (1.0 - positive)) < FEWEST:
         return Sigmoid.of(scores, positive, weights)
     losses = np.zeros(2)
+    ways: tuple[type[Sigmoid] | type[Isotonic], ...] = (Sigmoid, Isotonic)
     for out in folds(positive):
-        for k, way in enumerate((Sigmoid, Isotonic)):
+        for k, way in enumerate(ways):
             p = way.of(scores[~out], positive[~out], weights[~out]).probabilities(scores[out])
             losses[k] += weights[out] @ log_loss(p, positive[out])
-    best: type[Sigmoid] | type[Isotonic] = Isotonic if losses[1] < losses[0] else Sigmoid
-    return best.of(scores, positive, weights)
+    return ways[int(losses[1] < losses[0])].of(scores, positive, weights)
 
 
 def better_of_many(scores: Floats64, members: Floats64, weights: Floats64) -> ClassCalibrator:

@@ -192,7 +192,7 @@ class Halved(Judge):
 
 def test_a_judge_and_a_rule_of_ones_own_are_taken(rng):
     problem = problem_of(rng)
-    ours = Auto(judge=lambda ledger, sample, weights: Halved(), rule=NoRule())
+    ours = Auto(judge=lambda ledger, sample, weights: Halved(), decision=NoRule())
     solution = ours.run(Ledger(problem), [], rng)
     flagged = np.mean(solution.scorer.scores(problem.valid.X) > 0.0)
     assert solution.cost == pytest.approx(abs(flagged - 0.45), abs=0.02)

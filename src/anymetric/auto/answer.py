@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from anymetric.auto.decisions import Competing, Threshold
+from anymetric.auto.decisions import Competing, Threshold, Top
 from anymetric.auto.decisions.thresholds import sweep_optimism
 from anymetric.auto.judges.base import Judge
 from anymetric.auto.judges.counts import CountsJudge
@@ -123,6 +123,8 @@ def from_pool(search: Search, table: Predictions, selection: Selection, transfer
         found = frugal(average, search.judge)
         if found is None:
             return single(search, table)
+        if isinstance(search.rule, Top):
+            found = replace(found, rule=search.rule.rule)
     else:
         found = search.rule.assess(average.valid, search.judge)
         if not np.isfinite(found.cost):

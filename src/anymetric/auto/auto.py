@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from anymetric.auto.answer import Answer, answer_of
 from anymetric.auto.build import families_of, judge_of, query_rows, rule_of, sample_of, screened
 from anymetric.auto.constants import FEWEST_ROWS
-from anymetric.auto.decisions import DecisionRule
+from anymetric.auto.decisions import Decision
 from anymetric.auto.families.linear import LinearFamily
 from anymetric.auto.judges.base import Judge
 from anymetric.auto.proposals.ranking import ranking_proposals
@@ -58,10 +58,11 @@ class Auto:
         Whether training rows may help to place the threshold.
     likeness : bool
         Whether training rows may be weighted by how much they look like the validation rows.
-    thresholds : bool
-        Whether each candidate is judged at its best threshold or class offsets, or at zero.
-    group_thresholds : bool
-        Whether each group has a threshold of its own, where that pays beyond noise.
+    decision : str, ("top", number or share) or DecisionRule
+        What turns scores into decisions. ``auto``: what the metric asks for. ``threshold``: one.
+        ``group``: one for each group, where that pays beyond noise. ``row``: by every row's own
+        gains. ``offsets``: one for each of many classes. ``("top", 0.05)``: the best-scored rows.
+        ``none``: scores as they are. Or a rule of your own.
     max_seconds : float, optional
         After so many no further candidate is trained.
     learners : tuple of Learner
@@ -74,8 +75,6 @@ class Auto:
         Whether the ridge of linear models sees standardised features.
     judge : callable, optional
         ``(ledger, sample, weights of the resamples) -> Judge``, in place of ours.
-    rule : DecisionRule, optional
-        In place of the one that the metric asks for.
 
     Examples
     --------
@@ -98,15 +97,13 @@ class Auto:
     selection: Selection = field(default_factory=BootstrapSelection)
     transfer: bool = True
     likeness: bool = True
-    thresholds: bool = True
-    group_thresholds: bool = False
+    decision: Decision = "auto"
     max_seconds: float | None = None
     learners: tuple[Learner, ...] = ()
     linear: bool = True
     categorical: tuple[int, ...] = ()
     standardize: bool = True
     judge: Callable[..., Judge] | None = None
-    rule: DecisionRule | None = None
 
     def __post_init__(self) -> None:
         if self.resamples < 1:
@@ -157,7 +154,7 @@ class Auto:
         sample, features = sample_of(problem, rows, rng, self)
         families = families_of(problem, sample, rows, features, self)
         judge = judge_of(ledger, sample, rows, next(iter(families.values())), rng, self)
-        rule = self.rule or rule_of(problem, sample, rows, self)
+        rule = rule_of(problem, sample, rows, self)
         return Search(ledger, sample, families, judge, rule, rng, self.max_seconds)
 
     def _families_only(self, ledger: Ledger, search: Search, answer: Answer) -> Search:

@@ -20,12 +20,14 @@ from anymetric.auto.decisions import (
     Bias,
     ClassOffsets,
     Competing,
+    Decision,
     DecisionRule,
     GroupThresholds,
     NoRule,
     RowThresholds,
     SigmoidCalibration,
     Threshold,
+    top_of,
 )
 from anymetric.auto.families.base import Family
 from anymetric.auto.families.features import Features
@@ -75,12 +77,8 @@ class Settings(Protocol):
         """Whether training rows are weighted by likeness."""
 
     @property
-    def thresholds(self) -> bool:
-        """Whether thresholds are tuned."""
-
-    @property
-    def group_thresholds(self) -> bool:
-        """Whether each group has its own."""
+    def decision(self) -> Decision:
+        """What turns scores into decisions."""
 
     @property
     def learners(self) -> tuple[Learner, ...]:
@@ -209,7 +207,7 @@ def judge_of(
         return CallsJudge.of(ledger, task, weights[:, : CALLED_RESAMPLES // 2])
     if isinstance(metric, DecisionMetric) and movable(problem):
         return CountsJudge.of(metric, problem.valid, weights, ledger)
-    plain = settings.thresholds and not few and movable(problem)
+    plain = settings.decision != "none" and not few and movable(problem)
     if plain and partition_of(problem) is not None:
         first = family.fit(Proposal(Weighting(sample.source), family=family.name), None, rng)
         learned = learn_formula(ledger, first.valid, weights, rng)
@@ -221,9 +219,32 @@ def judge_of(
 def rule_of(
     problem: Problem, sample: Sample, rows: QueryRows | None, settings: Settings
 ) -> DecisionRule:
+    """Return the decision rule that the user names, or that the metric asks for."""
+    decision, metric, valid = settings.decision, problem.metric, sample.valid
+    if not isinstance(decision, str | tuple):
+        return decision
+    top = top_of(decision, metric)
+    if rows is None and top is not None and not sample.task.many and not sample.task.numbers:
+        return top
+    if decision == "auto":
+        return usual_rule(problem, sample, rows)
+    if decision == "threshold":
+        return Threshold()
+    if decision == "row" and isinstance(metric, GainMetric):
+        return RowThresholds(valid, metric)
+    if decision == "group":
+        both = np.concatenate([sample.train.side["groups"], valid.side["groups"]])
+        names, member = np.unique(both, return_inverse=True)
+        return GroupThresholds(names.tolist(), member[len(sample.train) :])
+    if decision == "offsets":
+        return ClassOffsets(sample.fold, valid.y, sample.task.exclusive)
+    return NoRule()
+
+
+def usual_rule(problem: Problem, sample: Sample, rows: QueryRows | None) -> DecisionRule:
     """Return the decision rule that the metric asks for."""
     task, metric, valid = sample.task, problem.metric, sample.valid
-    if rows is not None or not settings.thresholds or not movable(problem):
+    if rows is not None or not movable(problem):
         return NoRule()
     if task.numbers:
         return NoRule() if sample.few else Bias(valid)
@@ -233,11 +254,7 @@ def rule_of(
     if task.many:
         enough = len(valid) >= FEWEST_ROWS
         return ClassOffsets(sample.fold, valid.y, task.exclusive) if enough else NoRule()
-    if settings.group_thresholds:
-        both = np.concatenate([sample.train.side["groups"], valid.side["groups"]])
-        names, member = np.unique(both, return_inverse=True)
-        return GroupThresholds(names.tolist(), member[len(sample.train) :])
-    if isinstance(metric, GainMetric) and not sample.few:
+    if isinstance(metric, GainMetric) and metric.needs and not sample.few:
         return Competing((RowThresholds(valid, metric), Threshold()))
     return Threshold()
 

@@ -148,9 +148,9 @@ def check(model: Any, setting: Setting) -> None:
         raise UserError(message) from error
 
 
-def apart(setting: Setting) -> dict[str, bool]:
+def apart(setting: Setting) -> dict[str, Any]:
     """Return the setting of classifiers whose groups have thresholds of their own."""
-    return {"group_thresholds": True} if setting.group_thresholds else {}
+    return {"decision": "group"} if setting.group_thresholds else {}
 
 
 def fitted(model: Any, train: Rows, valid: Rows | None, target: Target) -> float:

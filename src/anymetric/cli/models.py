@@ -27,6 +27,10 @@ from anymetric.metrics.ranked import QUERY
 # What a model's file may be made of, beside scikit-learn's estimators and plain arrays, which
 # skops itself lets pass. Everything else is refused by name.
 OURS = (
+    "anymetric.calibration.ClassCalibrator",
+    "anymetric.calibration.Isotonic",
+    "anymetric.calibration.LabelCalibrator",
+    "anymetric.calibration.Sigmoid",
     "anymetric.cli.kinds.Column",
     "anymetric.cli.models.TableModel",
     "anymetric.cli.roles.Roles",
@@ -59,6 +63,7 @@ KEPT = (
     "link_",
     "model_",
     "decision_rule_",
+    "calibrator_",
     "n_features_in_",
     "_classes",
     "weights_",

@@ -74,6 +74,7 @@ from anymetric.notebook import NotebookDescent
 from anymetric.problem import Problem
 from anymetric.projections import LBFGS, Adagrad, GaussNewton
 from anymetric.recorded import Waiting, waiting
+from anymetric.rules import TopRule
 from anymetric.solution import Interrupted, Solution, Status, Turn
 from anymetric.store import Store
 from anymetric.tuning import FMEASURE_SIGMAS, FMEASURE_STEPS, Tuned
@@ -616,7 +617,7 @@ class MetricEstimator(ShowsRun, TakesRows, CallbackSupportMixin, BaseEstimator):
     def _told_scores(self, X, groups=None, side=None):
         """Return the scores of rows; a decision rule may read metadata of theirs."""
         scores, rule = self._scores(X), getattr(self, "decision_rule_", None)
-        if rule is None or not rule.needs:
+        if rule is None or isinstance(rule, TopRule):  # a top is of all rows given together
             return scores
         return rule.moved(scores, rule_columns(rule, scores, groups, side, type(self).__name__))
 

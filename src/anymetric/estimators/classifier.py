@@ -7,16 +7,16 @@ from typing import ClassVar
 
 import numpy as np
 from sklearn.base import ClassifierMixin
-from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.metaestimators import available_if
 
 from anymetric.auto import Auto
+from anymetric.auto.decisions import check_decision
 from anymetric.calibration import calibrated
 from anymetric.estimators._limits import GroupReader, reads_groups
 from anymetric.estimators._many import ManyClasses
 from anymetric.estimators._shell import MetricEstimator
 from anymetric.estimators._two import TwoClasses
-from anymetric.rules import GroupRule, OffsetRule, ThresholdRule
+from anymetric.rules import GroupRule, OffsetRule, ThresholdRule, TopRule
 
 
 class MetricClassifier(ManyClasses, TwoClasses, ClassifierMixin, MetricEstimator):
@@ -46,11 +46,15 @@ class MetricClassifier(ManyClasses, TwoClasses, ClassifierMixin, MetricEstimator
     slices : str or list of str, optional
         Columns of `side` by which the rows are sliced too, with ``surrogates="auto"``: what such
         a slice is worth is learned like that of a group.
-    group_thresholds : "auto" or bool, default="auto"
-        Whether each group has a threshold of its own, where that pays beyond noise; for two classes
-        and ``method="auto"``. `predict`, `decision_function` and `score` then need ``groups``.
-        ``auto``: where a limit speaks of groups and the features tell them without fail, so that
-        nobody needs to give them again.
+    decision : str, ("top", number or share) or DecisionRule, default="auto"
+        What turns scores into decisions (``method="auto"``); `decision_rule_` is what came of it.
+        ``auto``: what the metric asks for. Where it is a sum of row gains that metadata tell
+        (`Profit`, `RowGains`), "flag if p x gain > cost" competes with one threshold; a metric at
+        the top flags the top of the rows it is given; where a limit of `subject_to` speaks of
+        groups and the features tell them without fail, each group has a threshold of its own; else
+        one threshold, or an offset for each of many classes. ``threshold``, ``group``, ``row``,
+        ``offsets``, ``none``: that. ``("top", 0.05)`` or ``("top", 100)``: so many rows. Or a part
+        of your own with ``assess(scores, judge)``.
     method : "auto", "descent", "paper", "notebook" or a `Method`, default="auto"
         ``auto``: see `Auto`. ``descent``: Algorithm 1 with probes in the subspace that matters and
         second-order projections, or with boosting rounds for trees. ``paper``: Algorithm 1 as its
@@ -116,8 +120,14 @@ class MetricClassifier(ManyClasses, TwoClasses, ClassifierMixin, MetricEstimator
     weights_ : dict
         What each surrogate counted for in the loss that gave this model, summing to one. If a
         starting model was best: in the loss that it is nearest to minimising.
+    decision_rule_ : FittedRule
+        What `predict` applies (`anymetric.rules`); its ``needs`` are the columns that it reads.
+    threshold_ : float
+        The probability above which rows are flagged, where one threshold decides.
+    calibrator_ : Calibrator
+        What makes probabilities of scores.
     shifts_ : dict
-        What each group adds to its rows' scores, with ``group_thresholds=True`` only. A group that
+        What each group adds to its rows' scores, where each has its own threshold. A group that
         the validation rows lack adds nothing.
     certificate_, certificates_ : Certificate, tuple of Certificate
         Of limits with a ``confidence``. With one, validation rows choose nothing: training rows are
@@ -178,7 +188,7 @@ class MetricClassifier(ManyClasses, TwoClasses, ClassifierMixin, MetricEstimator
     _parameter_constraints: ClassVar[dict] = {
         **MetricEstimator._parameter_constraints,
         "slices": [str, list, tuple, None],
-        "group_thresholds": ["boolean", StrOptions({"auto"})],
+        "decision": "no_validation",
     }
 
     def __init__(
@@ -188,7 +198,7 @@ class MetricClassifier(ManyClasses, TwoClasses, ClassifierMixin, MetricEstimator
         model="auto",
         surrogates="auto",
         slices=None,
-        group_thresholds="auto",
+        decision="auto",
         method="auto",
         subject_to=None,
         greater_is_better=None,
@@ -207,7 +217,7 @@ class MetricClassifier(ManyClasses, TwoClasses, ClassifierMixin, MetricEstimator
         random_state=None,
     ) -> None:
         self.slices = slices
-        self.group_thresholds = group_thresholds
+        self.decision = decision
         super().__init__(
             metric,
             model=model,
@@ -291,7 +301,7 @@ class MetricClassifier(ManyClasses, TwoClasses, ClassifierMixin, MetricEstimator
     def _decisions(self, X, groups, side):
         """Return scores of which those above zero, or the highest of a row, are decided for."""
         scores, rule = self._told_scores(X, groups, side), getattr(self, "decision_rule_", None)
-        return scores if rule is None or rule.needs else rule.moved(scores, {})
+        return rule.moved(scores, {}) if isinstance(rule, TopRule) else scores
 
     def _judged_scores(self, X, groups, side):
         if self.metric_.decides:
@@ -321,8 +331,8 @@ class MetricClassifier(ManyClasses, TwoClasses, ClassifierMixin, MetricEstimator
 
     def _read_groups(self, train, valid):
         self.__dict__.pop("group_reader_", None)
-        asked = getattr(self, "group_thresholds", False)
-        auto = asked == "auto" and isinstance(super()._method(), Auto)
+        asked = getattr(self, "decision", "none")
+        auto = isinstance(asked, str) and asked == "auto" and isinstance(super()._method(), Auto)
         known = all("groups" in data.side for data in (train, valid))
         two = self._classes is None and self.fit_intercept
         if auto and known and two and reads_groups(self._goal()):
@@ -336,36 +346,27 @@ class MetricClassifier(ManyClasses, TwoClasses, ClassifierMixin, MetricEstimator
         return super()._told_scores(X, groups, side)
 
     def _problem(self, metric, train, valid):
-        if getattr(self, "group_thresholds", False) is True:
-            self._check_thresholds(metric, train, valid)
+        decision = getattr(self, "decision", "auto")
+        there = tuple("groups" in data.side for data in (train, valid))
+        count = 2 if self._classes is None else len(self._classes)
+        check_decision(decision, metric, count, there)
+        if decision in ("threshold", "group", "row", "offsets") and not self.fit_intercept:
+            raise ValueError(
+                f"decision={decision!r} moves a threshold, and fit_intercept=False fixes it at "
+                "zero: leave one out."
+            )
         return super()._problem(metric, train, valid)
 
-    def _check_thresholds(self, metric, train, valid):
-        """Refuse a threshold for each group where there can be none."""
-        asked = "group_thresholds=True places a threshold for each group"
-        if not metric.decides:
-            raise ValueError(f"{asked}; the metric {metric.name!r} reads scores, which have none.")
-        if not self.fit_intercept:
-            raise ValueError(f"{asked}, and fit_intercept=False fixes it at zero: leave one out.")
-        for data, name in ((train, "groups"), (valid, "groups_val")):
-            if "groups" not in data.side:
-                raise ValueError(f"{asked}: give {name}= too.")
-
     def _method(self):
-        method = super()._method()
-        if getattr(self, "group_thresholds", False) is not True and not hasattr(
-            self, "group_reader_"
-        ):
+        method, decision = super()._method(), getattr(self, "decision", "auto")
+        if isinstance(method, Auto) and hasattr(self, "group_reader_"):
+            return replace(method, decision="group")
+        if isinstance(decision, str) and decision == "auto":
             return method
-        if self._classes is not None:
-            raise ValueError(
-                "group_thresholds=True places a threshold for each group, between two classes; y "
-                f"has {len(self._classes)}."
-            )
         if isinstance(method, Auto):
-            return replace(method, group_thresholds=True)
+            return replace(method, decision=decision)
         raise ValueError(
-            f"group_thresholds=True needs method='auto' or an Auto(...); got {self.method!r}. "
+            f"decision={decision!r} needs method='auto' or an Auto(...); got {self.method!r}. "
             "anymetric.baselines.GroupPostShift moves thresholds after training."
         )
 

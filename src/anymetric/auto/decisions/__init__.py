@@ -1,5 +1,6 @@
 """Decisions: rules that turn scores into decisions, their few parameters tuned by a judge."""
 
+from anymetric.auto.decisions.named import Decision, Top, check_decision, top_of
 from anymetric.auto.decisions.offsets import ClassOffsets
 from anymetric.auto.decisions.rows import Competing, RowThresholds
 from anymetric.auto.decisions.scores import Bias, SigmoidCalibration
@@ -9,10 +10,14 @@ __all__ = [
     "Bias",
     "ClassOffsets",
     "Competing",
+    "Decision",
     "DecisionRule",
     "GroupThresholds",
     "NoRule",
     "RowThresholds",
     "SigmoidCalibration",
     "Threshold",
+    "Top",
+    "check_decision",
+    "top_of",
 ]
