@@ -368,3 +368,29 @@ def test_rows_of_cells_that_are_not_known_do_not_count(rng):
     more = {"groups": np.append(side["groups"], ["b"] * 10)}
     both = guess.bind(np.append(y, np.ones(10)), side=more)
     assert both.costs(np.append(scores, np.ones(10))) == pytest.approx(alone)
+
+
+def capped(y_true, y_pred):
+    """Hits, as long as no more than a fifth are flagged."""
+    return np.mean(y_true * y_pred) - 10.0 * max(0.0, np.mean(y_pred) - 0.2)
+
+
+@pytest.mark.parametrize(
+    ("function", "name"), [(f1, "F1"), (mcc, "MCC"), (gmean, "G-mean"), (gain, ""), (capped, "")]
+)
+def test_a_usual_formula_is_recognised_and_no_other_is_taken_for_one(function, name, rng):
+    judge, _ = learned(function, rng)
+    assert judge.formula.name == name
+
+
+def test_the_usual_formulas_are_found_with_twenty_evaluations(rng):
+    groups = rng.choice(["a", "b"], N)
+
+    def mean_f1(y_true, y_pred, groups):
+        return np.mean([f1(y_true[groups == g], y_pred[groups == g]) for g in ("a", "b")])
+
+    judge, scores = learned(mean_f1, rng, limit=20, groups=groups)
+    assert judge.formula.name == "mean F1"
+    assert judge.ledger.calls <= 12
+    costs = judge.inner.evaluate(scores - 0.4)
+    assert costs[0] == pytest.approx(float(judge.ledger.problem.judge.costs(scores[:, 0] - 0.4)))

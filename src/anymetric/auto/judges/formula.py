@@ -32,8 +32,9 @@ GROWN = 1.25
 PROMISING = 24
 # What is left beside a line, in units of the largest answer, is rounding below this.
 ROUNDING = 1e-9
-# One of the usual formulas must predict so much better than a line to take its place.
-SIMPLER = 0.8
+# One of the usual formulas must predict so much better than a line to take its place, and answers
+# to within this part of their spread, or so many times as well as they vary.
+SIMPLER, EXACT, WITHIN = 0.8, 1e-6, 1.5
 # After so many evaluations without an answer none is made in mere hope.
 CORNERS = 3
 
@@ -116,15 +117,20 @@ class Formula:
             self.model = model.fit(self._odds(shares), rest / self.spread)
 
     def _chosen(self, shares: Floats64, told: Floats64) -> tuple[bool, int | None]:
-        """Return the basis that predicts answers best which were left out; a line if in doubt."""
+        """Return the basis that predicts answers best which were left out.
+
+        One of the usual formulas only where it leaves no more than noise: a kink in the wrong place
+        harms.
+        """
+        exact = max(EXACT * float(np.std(told)), WITHIN * self.noise)
         best: tuple[bool, int | None] = (True, None)
         least = leave_one_out(with_constant(shares), told)
-        known = np.zeros((len(shares), 0)) if self.shapes is None else self.shapes.values(shares)
-        for k, column in enumerate(known.T):
+        for k in range(0 if self.shapes is None else len(self.shapes.names)):
+            column = self.shapes.value(shares, k)  # type: ignore[union-attr]
             for line in (False, True):
                 parts = with_constant(shares) if line else np.ones((len(shares), 1))
                 error = leave_one_out(np.column_stack([parts, column]), told)
-                if error < SIMPLER * least:
+                if error <= exact and error < SIMPLER * least:
                     best, least = (line, k), error
         return best
 
@@ -133,7 +139,7 @@ class Formula:
         parts = with_constant(shares) if line else np.ones((len(shares), 1))
         if shape is None or self.shapes is None:
             return parts
-        return np.column_stack([parts, self.shapes.values(shares)[:, shape]])
+        return np.column_stack([parts, self.shapes.value(shares, shape)])
 
     @property
     def name(self) -> str:
@@ -156,8 +162,10 @@ class Formula:
     def costs(self, shares: Floats64) -> Floats64:
         """Return the likely costs ``(m,)`` of shares flagged ``(m, K)``."""
         assert self.model is not None
-        rest = self.spread * self.model.predict(self._odds(shares))
-        return np.asarray(self._design(shares, self.basis) @ self.slopes + rest)
+        costs = np.asarray(self._design(shares, self.basis) @ self.slopes)
+        if self.spread > ROUNDING:
+            costs += self.spread * self.model.predict(self._odds(shares))
+        return costs
 
     def predicted(self, counts: Ints) -> tuple[Floats64, Floats64]:
         """Return the costs ``(m,)`` of numbers of flagged rows ``(m, K)``, and their errors.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -71,7 +72,7 @@ class Shapes:
     Examples
     --------
     >>> shapes = Shapes(np.array([False, True]), np.zeros(2, dtype=int), np.array([60.0, 40.0]))
-    >>> shapes.names[0], shapes.values(np.array([[0.25, 0.75]]))[0, 0].round(3).item()
+    >>> shapes.names[0], shapes.value(np.array([[0.25, 0.75]]), 0)[0].round(3).item()
     ('F1', 0.706)
     """
 
@@ -79,21 +80,21 @@ class Shapes:
     group: Ints
     sizes: Floats64
 
-    @property
+    @cached_property
     def names(self) -> list[str]:
-        """What each column of `values` is."""
-        groups = [f"{over} {name}" for over in OVER_GROUPS for name in RATES]
-        return [*RATES, *(groups if self.group.max() > 0 else [])]
+        """What each formula is called."""
+        grouped = [(over, name) for over in OVER_GROUPS for name in RATES]
+        return [*RATES, *(f"{over} {name}" for over, name in grouped if self.group.max() > 0)]
 
-    def values(self, shares: Floats64) -> Floats64:
-        """Return all formulas of shares flagged ``(m, K)``, as columns."""
-        flagged = shares * self.sizes
-        columns = [rate(*self._counts(flagged, None)) for rate in RATES.values()]
-        if self.group.max() > 0:
-            parts = [self._counts(flagged, g) for g in range(int(self.group.max()) + 1)]
-            by_group = [np.stack([r(*part) for part in parts], axis=1) for r in RATES.values()]
-            columns += [over(one) for over in OVER_GROUPS.values() for one in by_group]
-        return np.stack(columns, axis=1)
+    def value(self, shares: Floats64, place: int) -> Floats64:
+        """Return one of the formulas, by its place, of shares flagged ``(m, K)``."""
+        over, name = divmod(place, len(RATES))
+        rate, flagged = RATES[list(RATES)[name]], shares * self.sizes
+        if over == 0:
+            return rate(*self._counts(flagged, None))
+        groups = range(int(self.group.max()) + 1)
+        by_group = np.stack([rate(*self._counts(flagged, g)) for g in groups], axis=1)
+        return OVER_GROUPS[list(OVER_GROUPS)[over - 1]](by_group)
 
     def _counts(self, flagged: Floats64, group: int | None) -> tuple[Floats64, ...]:
         own = np.ones(len(self.group), dtype=bool) if group is None else self.group == group

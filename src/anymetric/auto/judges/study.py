@@ -85,7 +85,7 @@ class Study:
         part = SCARCE_PART if self.scarce else PART
         most = min(part * total, MOST if noise == 0.0 else MOST_VARIED)
         asked: list[list[int]] = [list(row) for row in self.formula.answers] if self.scarce else []
-        error, spread = self._known(asked) if asked else (np.inf, 0.0)
+        error, spread = self._known(asked)
         while error > max(WELL * spread, WELL_VARIED * noise) or (self.scarce and noise > 0.0):
             count = self._count(most, bool(asked))
             new = self._around(centres, count) if count > 0 else []
