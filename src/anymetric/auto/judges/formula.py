@@ -122,11 +122,14 @@ class Formula:
         One of the usual formulas only where it leaves no more than noise: a kink in the wrong place
         harms.
         """
-        exact = max(EXACT * float(np.std(told)), WITHIN * self.noise)
+        rounding = EXACT * float(np.std(told))
+        exact = max(rounding, WITHIN * self.noise)
         best: tuple[bool, int | None] = (True, None)
         least = leave_one_out(with_constant(shares), told)
-        for k in range(0 if self.shapes is None else len(self.shapes.names)):
-            column = self.shapes.value(shares, k)  # type: ignore[union-attr]
+        if self.shapes is None or least <= rounding:
+            return best
+        for k in range(len(self.shapes.names)):
+            column = self.shapes.value(shares, k)
             for line in (False, True):
                 parts = with_constant(shares) if line else np.ones((len(shares), 1))
                 error = leave_one_out(np.column_stack([parts, column]), told)
