@@ -11,6 +11,7 @@ from anymetric.errors import warn
 from anymetric.estimators._holdout import FEWEST_ROWS, hold_out
 from anymetric.estimators._units import unit_of
 from anymetric.metrics import Limited, Rows, limited
+from anymetric.metrics.limited import LimitedCounts
 
 
 def claims_of(goal):
@@ -29,6 +30,25 @@ def claims_of(goal):
         for one in limits
         if one.confidence is not None
     )
+
+
+def by_order(goal):
+    """Return whether one threshold decides all: the model is then chosen for the order of the rows.
+
+    Wrong training labels pull every rate towards the middle, so that a limit looks out of reach and
+    the few rows of the highest scores choose the model; the order of the rows they leave as it is.
+    Where to cut, certifying rows say.
+
+    Examples
+    --------
+    >>> from anymetric.estimators._limits import goal_of
+    >>> from anymetric.metrics import Recall
+    >>> by_order(goal_of(Recall(), "precision>=0.8 @ 90%"))
+    True
+    >>> by_order(goal_of(Recall(), "gap(recall)<=0.1 @ 90%"))
+    False
+    """
+    return isinstance(goal, LimitedCounts) and all(part.groups is None for part in goal.parts)
 
 
 def set_apart(strata, fraction, rng):
@@ -78,10 +98,9 @@ def certified(problem, solution, claims, objective, rows, labels):
         return solution, certify_as_it_is(claims, valid).certificates
     train = Scored(told(seen, labels), own[:, 0])
     found = certify(claims, train, valid, objective)
-    if not found.holds:  # what is told is told of the decisions as they are
-        found = certify_as_it_is(claims, valid)
-        told_of = [replace(one, certified=False) for one in found.certificates]
-        return solution, tuple(told_of)
+    if not found.holds:
+        as_it_is = certify_as_it_is(claims, valid).certificates
+        return solution, tuple(replace(one, certified=False) for one in as_it_is)
     cut = replace(
         solution,
         scorer=solution.scorer.moved(-found.threshold),

@@ -25,6 +25,7 @@ from anymetric.descent import Descent
 from anymetric.diagnosis import around_scores, diagnose
 from anymetric.errors import warn
 from anymetric.estimators._certificates import (
+    by_order,
     certified,
     claims_of,
     plain_goal,
@@ -272,7 +273,7 @@ class MetricEstimator(ShowsRun, TakesRows, CallbackSupportMixin, BaseEstimator):
                 stop.best = self
             raise
         if certifying is not None:
-            solution = self._certify(problem, solution, certifying)
+            solution = self._certify(problem, solution, certifying, rng)
         self._unpack(problem, solution)
         self._unpack_conduct()
         warn_if_skipped(current().conduct)
@@ -309,11 +310,20 @@ class MetricEstimator(ShowsRun, TakesRows, CallbackSupportMixin, BaseEstimator):
         )
         return train, apart
 
-    def _certify(self, problem, solution, rows):
+    def _certify(self, problem, solution, rows, rng):
         """Let rows that chose nothing certify; return the solution at the threshold that holds."""
         goal = self._goal()
         asked = claims_of(goal), plain_goal(goal), rows, self._labels()
-        solution, self.certificates_ = certified(problem, solution, *asked)
+        if by_order(goal):
+            order = replace(problem, metric=as_metric("average_precision"))
+            found, certificates = certified(order, self._run(order, rng), *asked)
+            if all(one.certified for one in certificates):
+                self.certificates_ = certificates
+                return replace(found, best=solution.best, rule=solution.rule)
+            certificates = certified(problem, solution, *asked)[1]
+            self.certificates_ = tuple(replace(one, certified=False) for one in certificates)
+        else:
+            solution, self.certificates_ = certified(problem, solution, *asked)
         warn_if_uncertain(self.certificates_)
         return solution
 
