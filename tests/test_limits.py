@@ -197,3 +197,14 @@ def test_no_warning_where_limits_are_kept(rows):
     with warnings.catch_warnings():
         warnings.simplefilter("error", MetricWarning)
         fit(rows, "precision", "recall>=0.5")
+
+
+def test_the_trade_off_is_shown_with_the_limit_and_the_choice(rows):
+    from anymetric.displays import TradeOffDisplay
+
+    clf = fit(rows, "precision", "recall>=0.8")
+    shown = TradeOffDisplay.from_estimator(clf)
+    assert np.all(np.diff(shown.limited) <= 1e-12)  # recall falls as the threshold rises
+    assert shown.chosen == (clf.constraints_[0].value, clf.validation_score_)
+    with pytest.raises(ValueError, match="subject_to"):
+        TradeOffDisplay.from_estimator(fit(rows, "precision", None))

@@ -8,5 +8,12 @@ from anymetric.displays.descent import DescentDisplay
 from anymetric.displays.frontier import FrontierDisplay
 from anymetric.displays.slices import SliceWeightsDisplay
 from anymetric.displays.threshold import ThresholdDisplay
+from anymetric.displays.trade_off import TradeOffDisplay
 
-__all__ = ["DescentDisplay", "FrontierDisplay", "SliceWeightsDisplay", "ThresholdDisplay"]
+__all__ = [
+    "DescentDisplay",
+    "FrontierDisplay",
+    "SliceWeightsDisplay",
+    "ThresholdDisplay",
+    "TradeOffDisplay",
+]

@@ -11,9 +11,12 @@ from sklearn.tree import DecisionTreeClassifier
 from anymetric.errors import warn
 from anymetric.estimators._units import InUnit
 from anymetric.metrics import Limited, as_constraints, limit_values, limited
+from anymetric.metrics.limited import LimitedCounts
 
 # Groups are read off the features only with so many rows: fewer can be told apart by chance.
 FEWEST = 100
+# Thresholds of a trade-off that is shown.
+SHOWN = 49
 
 
 def goal_of(objective, subject_to, meant=None):
@@ -62,6 +65,31 @@ def values_on(problem, scores):
         return replace(problem, metric=own).judge
 
     return limit_values(inner, bound, np.asarray(scores).reshape(-1))
+
+
+def trade_off(problem, scores):
+    """Return the objective and every limited metric at thresholds of the scores of two classes.
+
+    None for functions, which would have to be called, and where there is no threshold.
+
+    Examples
+    --------
+    >>> from anymetric.data import Data
+    >>> from anymetric.metrics import Precision
+    >>> from anymetric.problem import Problem
+    >>> rows = Data(np.zeros((2, 1)), np.array([1.0, -1.0]))
+    >>> problem = Problem(rows, "hinge", goal_of(Precision(), "recall>=0.8"), labels=(0, 1))
+    >>> float(trade_off(problem, np.array([[1.0], [0.0]]))["limits"].min())
+    1.0
+    """
+    metric = problem.metric
+    exact = isinstance(metric, LimitedCounts)
+    if not exact or np.ndim(scores) != 2 or np.shape(scores)[1] != 1:
+        return None
+    cuts = np.unique(np.quantile(scores, np.linspace(0.02, 0.98, SHOWN)))
+    moved = scores - np.nextafter(cuts, -np.inf)
+    values = [replace(problem, metric=part).judge.values(moved) for part in metric.parts]
+    return {"threshold": cuts, "objective": values[0], "limits": np.stack(values[1:])}
 
 
 def warn_if_broken(limits):

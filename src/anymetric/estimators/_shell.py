@@ -46,7 +46,7 @@ from anymetric.estimators._learned import (
     warn_if_unread,
 )
 from anymetric.estimators._ledger import recording, seeds
-from anymetric.estimators._limits import goal_of, values_on, warn_if_broken
+from anymetric.estimators._limits import goal_of, trade_off, values_on, warn_if_broken
 from anymetric.estimators._notebook import ShowsRun
 from anymetric.estimators._progress import Progress
 from anymetric.estimators._rows import (
@@ -552,7 +552,8 @@ class MetricEstimator(ShowsRun, TakesRows, CallbackSupportMixin, BaseEstimator):
 
     def _unpack_limits(self, problem, solution):
         """Write what came of the limits; the cost and the score are then the objective's."""
-        self.__dict__.pop("constraints_", None)
+        for name in ("constraints_", "trade_off_"):
+            self.__dict__.pop(name, None)
         rows, scores = solution.out_of_fold or (problem.valid, None)
         if scores is None and solution.scorer is None:
             scores = problem.judged(solution.theta)
@@ -560,6 +561,9 @@ class MetricEstimator(ShowsRun, TakesRows, CallbackSupportMixin, BaseEstimator):
         if found is not None:
             self.validation_score_, self.constraints_ = found
             self.cost_ = float(self.metric_.cost(self.validation_score_))
+            table = trade_off(replace(problem, valid=rows), scores)
+            if table is not None:
+                self.trade_off_ = table
             warn_if_broken(self.constraints_)
 
     def _unpack_model(self, problem, solution):

@@ -137,6 +137,9 @@ class MetricClassifier(ManyClasses, TwoClasses, ClassifierMixin, MetricEstimator
     constraints_ : tuple of LimitValue
         With `subject_to`: each limit, its value on validation rows that the model did not see, and
         whether it was kept. `cost_` and `validation_score_` are the objective's.
+    trade_off_ : dict
+        Of two classes and ready-made metrics: ``threshold``, ``objective`` and ``limits``, the
+        values as the threshold moves; `anymetric.displays.TradeOffDisplay` draws them.
     surrogates_ : tuple of str
         The names of a profile's entries.
     row_shares_ : dict
