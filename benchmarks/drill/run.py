@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from importlib.metadata import version
+from itertools import chain
 from pathlib import Path
 from zlib import crc32
 
@@ -190,10 +191,10 @@ class Drill:
 
     def run(self) -> bool:
         """Run until all is done or the time is up; return whether all is done."""
-        for part in (self.kills, self.crowds, self.disks, self.damaged, self.hostile):
-            for _ in part():
-                if time.monotonic() > self.ends:
-                    return False
+        parts = (self.kills, self.crowds, self.disks, self.damaged, self.hostile)
+        for _ in chain.from_iterable(part() for part in parts):
+            if time.monotonic() > self.ends:
+                return False
         return True
 
 
