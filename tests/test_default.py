@@ -79,7 +79,8 @@ def profit_of(weigh, n=2400):
     given = {"side": {"amount": amount[:half]}} if weigh else {}
     clf = clf if weigh else line(Profit(tp=float(amount.mean()), flag_cost=0.7))
     clf.fit(X[:half], y[:half], **given)
-    return profit.function(y[half:], clf.predict(X[half:]), amount[half:])
+    told = {"side": {"amount": amount[half:]}} if weigh else {}
+    return profit.function(y[half:], clf.predict(X[half:], **told), amount[half:])
 
 
 def test_amounts_that_the_metric_reads_weigh_rows():
