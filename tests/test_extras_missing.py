@@ -90,7 +90,11 @@ def torch():
     model = anymetric.TorchModel(lambda d: None)
     anymetric.MetricClassifier("f1", model=model, random_state=0).fit(X, y)
 
+def study():
+    importlib.import_module("anymetric.cli.export").optuna.create_study()
+
 FEATURES = {
+    "optuna": study,
     "cma": lambda: anymetric.baselines.CMAES("f1", random_state=0).fit(X, y),
     "torch": torch,
     "matplotlib": lambda: anymetric.DescentDisplay.from_estimator(clf),
@@ -166,6 +170,7 @@ def test_estimators_learn_without_extras(bare, kind):
 @pytest.mark.parametrize(
     ("feature", "message"),
     [
+        ("optuna", "Exporting a study needs optuna: pip install 'anymetric[optuna]'."),
         ("cma", "CMAES needs cma: pip install 'anymetric[baselines]'."),
         ("torch", "TorchModel needs torch: pip install 'anymetric[torch]'."),
         ("matplotlib", "DescentDisplay.plot needs matplotlib: pip install 'anymetric[plot]'."),

@@ -269,3 +269,61 @@ def test_a_plan_spends_no_more_than_there_is():
             spent = plan.training + plan.each * (methods - 1) + plan.table
             assert plan.training >= 1
             assert spent <= total
+
+
+def test_a_program_judges_a_saved_model_and_no_file_names_what_is_run(desk, told):
+    assert told(*desk, *counted(), "--budget", "16", "--run", "run")[0] == 0
+    Path("calls.txt").unlink()
+    code, _out, err = told("evaluate", "run/model.skops", "rows.csv")
+    assert code == 2
+    assert "is not run from its file" in err
+    asked = ["evaluate", "run/model.skops", "rows.csv", *counted(), "--greater-is-better"]
+    (found,) = json.loads(told(*asked, "--json")[1])["metrics"]
+    accuracy = json.loads(told(*asked[:3], "--metric", "accuracy", "--json")[1])["metrics"][0]
+    assert found["value"] == pytest.approx(accuracy["value"])
+    assert calls() == 1
+    (found,) = json.loads(told(*asked, "--budget", "25", "--json")[1])["metrics"]
+    assert found["error"] == pytest.approx(accuracy["error"], rel=0.8)
+    assert calls() <= 26
+
+
+def test_a_comparison_shares_one_budget_between_its_splits(desk, told):
+    asked = ["compare", *desk[1:], *counted(), "--short", "--folds", "2"]
+    code, _out, err = told(*asked, "--budget", "20")
+    assert code == 2
+    assert "give 32" in err
+    code, _out, err = told(*asked, "--budget", "34")
+    assert code == 0, err
+    assert 8 <= calls() <= 34
+
+
+def test_a_run_is_exported_as_a_study_of_optuna(desk, told):
+    optuna = pytest.importorskip("optuna")
+    assert told(*desk, *counted(), "--budget", "16", "--run", "run")[0] == 0
+    for written in (calls(), 0):
+        found = json.loads(told("export", "run", "--optuna", "sqlite:///s.db", "--json")[1])
+        assert found["written"] == written
+    study = optuna.load_study(study_name="run", storage="sqlite:///s.db")
+    known = {one.key: one.value for one in open_store("run/run.db").known().values()}
+    assert study.direction.name == "MAXIMIZE"
+    assert {trial.user_attrs["key"]: trial.value for trial in study.trials} == known
+    code, _out, err = told("export", "run", "--optuna", "nonsense")
+    assert code == 2
+    assert "--optuna nonsense cannot be used" in err
+
+
+@pytest.mark.parametrize(
+    ("command", "names"),
+    [
+        ("fit", ["--metric-command", "--metric-told", "--command-timeout", "--command-retries"]),
+        ("ask", ["--count", "--lease"]),
+        ("tell", ["--failed", "KEY VALUE"]),
+        ("export", ["--optuna"]),
+    ],
+)
+def test_help_fits_eighty_columns(command, names, told, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    code, out, _err = told(command, "--help")
+    assert code == 0
+    assert max(map(len, out.splitlines())) <= 80
+    assert [name for name in names if name not in out] == []

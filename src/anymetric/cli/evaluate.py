@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from anymetric.cli.asked import check_columns, find_metric, task_of
+from anymetric.cli.black_box import BlackBox
 from anymetric.cli.contenders import OURS, heard
 from anymetric.cli.faults import UserError
 from anymetric.cli.models import TableModel, load_model
@@ -15,10 +17,15 @@ from anymetric.cli.rows import coded, read_sample
 from anymetric.cli.targets import Task
 from anymetric.cli.voice import Voice, measured, number
 from anymetric.metrics import Metric, MetricError
+from anymetric.metrics.evaluations import answered_by
+from anymetric.metrics.exchange import ROW
+from anymetric.metrics.metered import Metered
 from anymetric.metrics.ranked import QUERY
+from anymetric.recorded import Recorded
 from anymetric.report.cuts import by_class, counted, splits
 from anymetric.report.sample import Sample
 from anymetric.report.table import spread
+from anymetric.store import open_store
 
 REPLICATES = 200
 
@@ -33,23 +40,36 @@ def evaluate(
     *,
     encoding: str = "",
     lenient: bool = False,
+    box: BlackBox | None = None,
+    budget: int | None = None,
 ) -> dict[str, Any]:
-    """Judge a model by its own metric or by others; tell and return what was found."""
+    """Judge a model by its own metric or by others; tell and return what was found.
+
+    A program is called once for all rows and once for each group; a budget allows for an error.
+    """
     model = load_model(model_path)
     ways: dict[str, Any] = {"encoding": encoding, "lenient": lenient}
     sample = read_sample(path, model.roles, voice, model.schema, **ways)
     # A name tells its own direction; what is said of it goes to functions, if there are any.
     own = [name for name in names if ":" in name] or names
     metrics = {name: metric_for(model, name, greater if name in own else None) for name in names}
+    if box is not None:
+        metrics[box.name] = model.read_as(box.metric(greater), named=False)
     metrics = metrics or {model.metric: model.asked()}
     for metric in metrics.values():
         check_columns(metric, bool(model.roles.groups), model.roles.side)
-    with heard(voice):
+    meter = Metered(Recorded(open_store()))
+    with heard(voice), answered_by(meter):
         rows = coded(sample, model.target, model.matrix(sample.X, sample.name))
         words, rng = model.target.words(rows.y), np.random.default_rng(seed)
+        if box is not None:
+            rows = replace(rows, side={ROW: sample.rows + 1, **rows.side})
+            groups = 0 if rows.groups is None else len(np.unique(rows.groups))
+            budget = budget or 1 + groups
         found = []
         for metric in metrics.values():
             model.estimator.metric_ = metric
+            meter.most = budget
             try:
                 judged = Sample.of(
                     {OURS: model.estimator}, rows.X, words, rows.groups, rows.side or None
@@ -79,8 +99,8 @@ def judge(sample: Sample, rng: np.random.Generator) -> dict[str, Any]:
         "metric": sample.metric.name,
         "greater_is_better": bool(sample.metric.greater_is_better),
         "value": value,
-        "error": spread(sample.replicates(REPLICATES, rng)[:, 0]),
         "groups": {} if groups is None or not splits(sample) else by_group(sample, groups),
+        "error": spread(sample.replicates(REPLICATES, rng)[:, 0]),
         "confusion": confusion(sample),
     }
 

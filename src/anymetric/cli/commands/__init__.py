@@ -18,6 +18,7 @@ ORDER = (
     "tell",
     "status",
     "best",
+    "export",
     "metrics",
     "data",
     "demo",

@@ -110,3 +110,23 @@ def best(
 
     voice = Voice(quiet, json)
     voice.document(written(run, out, voice))
+
+
+@app.command()
+@ending
+def export(
+    run: o.RunFolder,
+    optuna: Annotated[
+        str,
+        typer.Option(
+            "--optuna", metavar="ADDRESS", help="A database of Optuna's: sqlite:///study.db."
+        ),
+    ],
+    quiet: o.Quiet = False,
+    json: o.Json = False,
+) -> None:
+    """Write the evaluations of a run as an Optuna study, which optuna-dashboard shows."""
+    from anymetric.cli.export import export as exported
+
+    voice = Voice(quiet, json)
+    voice.document(exported(run, optuna, voice))

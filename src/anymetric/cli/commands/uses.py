@@ -49,6 +49,23 @@ def evaluate(
     path: o.Rows,
     metric: o.Metrics = None,
     greater: o.Greater = None,
+    metric_command: o.MetricCommand = None,
+    metric_reads: o.MetricReads = None,
+    command_format: o.CommandFormat = None,
+    command_field: o.CommandField = None,
+    command_timeout: o.CommandTimeout = None,
+    command_retries: o.CommandRetries = None,
+    command_env: o.CommandEnv = None,
+    command_slots: o.CommandSlots = None,
+    command_shell: o.CommandShell = False,
+    budget: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="The most calls of a metric of your own. A program is called once for all rows "
+            "and once for each group, unless more is allowed, for the error.",
+        ),
+    ] = None,
     seed: o.Seed = 0,
     encoding: o.Encoding = "",
     allow_unknown: o.AllowUnknown = False,
@@ -56,13 +73,26 @@ def evaluate(
     json: o.Json = False,
 ) -> None:
     """Judge a model on rows with known targets: its metric or others, whole and by group."""
+    from anymetric.cli.black_box import black_box
     from anymetric.cli.evaluate import evaluate as judged
 
     voice = Voice(quiet, json)
     named = tuple(metric or ())
-    voice.document(
-        judged(model, path, named, greater, seed, voice, encoding=encoding, lenient=allow_unknown)
+    box = black_box(
+        metric_command,
+        None,
+        None if metric_command else "its own",
+        reads=metric_reads and metric_reads.value,
+        form=command_format and command_format.value,
+        field=command_field,
+        timeout=command_timeout,
+        retries=command_retries,
+        env=tuple(command_env or ()),
+        slots=command_slots,
+        shell=command_shell,
     )
+    ways = {"encoding": encoding, "lenient": allow_unknown, "box": box, "budget": budget}
+    voice.document(judged(model, path, named, greater, seed, voice, **ways))
 
 
 @app.command()
