@@ -5,7 +5,7 @@
 Log loss and expected calibration error (ten bins of equally many rows; of many classes, of the
 likeliest one) on test rows; lower is better. 3,000 rows train at most. The others are
 `CalibratedClassifierCV` with five folds, by a sigmoid or isotonic, around logistic regression and
-LightGBM. Ours is trained for F1 (the mean over classes, of digits), so its scores are no log-odds:
+LightGBM. Ours is trained for F1 (the mean over classes, of wine), so its scores are no log-odds:
 the calibration has to make up for that.
 """
 
@@ -23,7 +23,7 @@ from benchmarks.shared import Measured, carry_out, made_with, parser, spread
 from lightgbm import LGBMClassifier
 from numpy.typing import NDArray
 from sklearn.calibration import CalibratedClassifierCV
-from sklearn.datasets import load_breast_cancer, load_digits
+from sklearn.datasets import load_breast_cancer, load_wine
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss
 from sklearn.model_selection import StratifiedKFold, train_test_split
@@ -58,7 +58,7 @@ TABLES: dict[str, Callable[[], tuple[Any, Any]]] = {
     "breast_cancer": lambda: load_breast_cancer(return_X_y=True),
     "churn": of(churn),
     "credit": of(credit),
-    "digits": lambda: load_digits(return_X_y=True),
+    "wine": lambda: load_wine(return_X_y=True),
     "marketing": of(marketing),
     "scoring_pakdd": of(scoring_pakdd),
 }
