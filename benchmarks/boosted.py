@@ -59,10 +59,10 @@ TASKS = {
     **{
         task.name: task
         for task in (
-            Task("adult_group_labels", "macro_f1", men, grouped=True, spoilt=True),
+            Task("adult_group_labels", "group_mean_f1", men, grouped=True, spoilt=True),
             Task(
                 "adult_group_labels_v500",
-                "macro_f1",
+                "group_mean_f1",
                 few_clean(men, 500),
                 grouped=True,
                 spoilt=True,

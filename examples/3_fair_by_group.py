@@ -53,9 +53,9 @@ def main(path):
     rows = split(data, random_state=0)
     train, test = data.take(np.concatenate([rows.train, rows.validation])), data.take(rows.test)
     models = {
-        "logistic regression": LogisticBaseline("equalised_odds", random_state=0),
-        "tuned threshold": PostShift("equalised_odds", random_state=0),
-        "anymetric": MetricClassifier("equalised_odds", random_state=0),
+        "logistic regression": LogisticBaseline("penalised_equalised_odds", random_state=0),
+        "tuned threshold": PostShift("penalised_equalised_odds", random_state=0),
+        "anymetric": MetricClassifier("penalised_equalised_odds", random_state=0),
     }
     print("Error plus gap on test rows, lower is better:")
     values = {}

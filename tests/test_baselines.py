@@ -80,7 +80,7 @@ def test_a_metric_of_scores_has_no_threshold_to_shift(rng):
 def test_group_post_shift_is_the_best_of_all_products_of_cuts(rows, seed):
     scores, positive, groups = (np.array([row[k] for row in rows]) for k in range(3))
     groups[:2] = "a", "b"
-    bound = as_metric("macro_f1").bind(np.where(positive, 1.0, -1.0), side={"groups": groups})
+    bound = as_metric("group_mean_f1").bind(np.where(positive, 1.0, -1.0), side={"groups": groups})
     shifts, value = group_post_shift(bound, scores, groups, np.random.default_rng(seed))
     each = [cuts(scores[groups == g]) for g in "ab"]
     brute = max(
@@ -92,7 +92,7 @@ def test_group_post_shift_is_the_best_of_all_products_of_cuts(rows, seed):
     assert plain_macro_f1(positive, decided, groups) == pytest.approx(value)
 
 
-@pytest.mark.parametrize("name", ["worst_group_error", "demographic_parity", "gmean"])
+@pytest.mark.parametrize("name", ["worst_group_error", "penalised_demographic_parity", "gmean"])
 def test_group_post_shift_never_loses_to_a_common_shift(name, rng):
     _, y, groups = task()
     target = np.where(y == "yes", 1.0, -1.0)
@@ -139,7 +139,7 @@ def test_the_ratio_kept_is_the_best_on_validation_rows():
 def test_post_shift_chooses_c_and_threshold_together():
     X, y, groups = task()
     grid = [0.01, 1.0, 100.0]
-    found = fitted(PostShift("macro_f1", C=grid))
+    found = fitted(PostShift("group_mean_f1", C=grid))
     brute = []
     for C in grid:
         plain = make_pipeline(StandardScaler(), LogisticRegression(C=C, tol=1e-10, max_iter=1000))

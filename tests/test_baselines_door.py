@@ -55,7 +55,7 @@ def known(estimator, groups):
 @pytest.mark.parametrize("kind", EVERY, ids=lambda k: k.__name__)
 def test_every_baseline_keeps_the_door(kind):
     X, y, groups = task()
-    found = fitted(kind("macro_f1", random_state=0))
+    found = fitted(kind("group_mean_f1", random_state=0))
     labels = found.predict(X, **known(found, groups))
     scores = found.decision_function(X, **known(found, groups))
     np.testing.assert_array_equal(labels, np.where(scores > 0, "yes", "no"))
@@ -76,8 +76,8 @@ def test_sparse_and_dense_features_agree(kind):
     X, _, groups = task()
     # A kink magnifies rounding: a long subgradient path is not to be compared.
     short = {"iterations": 5} if issubclass(kind, RelaxedFM) else {}
-    dense = fitted(kind("macro_f1", random_state=0, **short))
-    thin = fitted(kind("macro_f1", random_state=0, **short), sparse.csr_array(X))
+    dense = fitted(kind("group_mean_f1", random_state=0, **short))
+    thin = fitted(kind("group_mean_f1", random_state=0, **short), sparse.csr_array(X))
     more = known(dense, groups)
     np.testing.assert_allclose(
         dense.decision_function(X, **more),
@@ -95,7 +95,7 @@ def test_no_baseline_calls_the_metric_more_often_than_allowed(kind, calls):
         calls_made.append(1)
         return plain_macro_f1(y_true == "yes", y_pred == "yes", groups)
 
-    asked = "macro_f1" if kind in (RelaxedFM, GenRates) else macro_f1_score
+    asked = "group_mean_f1" if kind in (RelaxedFM, GenRates) else macro_f1_score
     found = fitted(kind(asked, max_metric_calls=calls, random_state=0))
     assert found.n_metric_calls_ <= calls
     assert len(calls_made) <= calls

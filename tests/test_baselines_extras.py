@@ -42,7 +42,7 @@ def test_a_missing_package_is_named(estimator, package, monkeypatch):
 def test_the_door_is_kept(estimator, package):
     loaded_or_skip(package)
     X, y, groups = task()
-    found = fitted(clone(estimator).set_params(metric="macro_f1"))
+    found = fitted(clone(estimator).set_params(metric="group_mean_f1"))
     value = plain_macro_f1(y == "yes", found.predict(X) == "yes", groups)
     assert found.score(X, y, groups=groups) == pytest.approx(value)
     judged = found.score(X[160:], y[160:], groups=groups[160:])
@@ -63,8 +63,8 @@ def test_scikit_learn_accepts_the_estimator(estimator, package):
 
 def test_the_evolution_strategy_goes_on_from_post_shift_within_its_budget():
     loaded_or_skip("cma")
-    plain = fitted(PostShift("macro_f1", C=1.0))
-    found = fitted(CMAES("macro_f1", max_metric_calls=250, random_state=0))
+    plain = fitted(PostShift("group_mean_f1", C=1.0))
+    found = fitted(CMAES("group_mean_f1", max_metric_calls=250, random_state=0))
     assert found.history_[0]["cost"] == plain.cost_
     assert found.cost_ <= plain.cost_
     assert found.n_metric_calls_ <= 250
@@ -85,5 +85,5 @@ def test_boosted_trees_see_what_no_line_separates(rng):
 def test_the_evolution_strategy_leaves_numpys_random_numbers_alone():
     loaded_or_skip("cma")
     before = np.random.get_state()[1].copy()  # noqa: NPY002 - the one that must not change
-    fitted(CMAES("macro_f1", max_metric_calls=50, random_state=0))
+    fitted(CMAES("group_mean_f1", max_metric_calls=50, random_state=0))
     np.testing.assert_array_equal(np.random.get_state()[1], before)  # noqa: NPY002

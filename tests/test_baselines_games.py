@@ -122,10 +122,10 @@ def stairs(seed):
 
 
 @pytest.mark.parametrize("seed", [2, 6, 11, 14, 16])
-@pytest.mark.parametrize("metric", ["f1", "macro_f1"])
+@pytest.mark.parametrize("metric", ["f1", "group_mean_f1"])
 def test_genrates_reaches_the_best_fmeasure_where_logistic_regression_does_not(metric, seed):
     X, y, groups = stairs(seed)
-    column = groups if metric == "macro_f1" else np.zeros(40)
+    column = groups if metric == "group_mean_f1" else np.zeros(40)
     every = [sign * X[:, 0] > cut for sign in (1, -1) for cut in np.arange(-2.5, 3.0)]
     best = max(plain_macro_f1(y, flagged, column) for flagged in every)
     found, plain = (k(metric).fit(X, y, groups=groups) for k in (GenRates, LogisticBaseline))
@@ -137,13 +137,13 @@ def test_genrates_reaches_the_best_fmeasure_where_logistic_regression_does_not(m
 def test_a_separable_sample_gets_an_fmeasure_of_one(kind):
     X, _, groups = task()
     y = X[:, 0] > 1.0
-    assert kind("macro_f1", random_state=0).fit(X, y, groups=groups).validation_score_ == 1.0
+    assert kind("group_mean_f1", random_state=0).fit(X, y, groups=groups).validation_score_ == 1.0
 
 
 def test_relaxed_methods_say_which_column_the_training_rows_lack():
     X, y, groups = task()
     with pytest.raises(ValueError, match="column 'groups' was asked for"):
-        RelaxedFM("macro_f1").fit(X, y, X_val=X, y_val=y, groups_val=groups)
+        RelaxedFM("group_mean_f1").fit(X, y, X_val=X, y_val=y, groups_val=groups)
 
 
 def test_a_group_without_positives_is_left_out_of_the_formula():

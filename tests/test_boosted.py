@@ -298,7 +298,11 @@ def test_the_descent_lowers_the_cost_of_the_plain_trees_at_their_best_threshold(
     data = by_group()
     parts = [data.take(np.arange(a, b)) for a, b in ((0, 1000), (1000, 2000), (2000, 3000))]
     problem = Problem(
-        parts[0], per_class_and_group("logistic"), as_metric("macro_f1"), parts[1], labels=(0, 1)
+        parts[0],
+        per_class_and_group("logistic"),
+        as_metric("group_mean_f1"),
+        parts[1],
+        labels=(0, 1),
     )
     ledger = Ledger(problem)
     # Few trees: a start that leaves something to gain.

@@ -158,7 +158,7 @@ CASES = {
     "precision": (as_metric("precision"), lambda v: v, True),
     "f2": (as_metric("f2"), lambda v: v, True),
     "gap": (gap("recall"), lambda v: v, False),
-    "macro": (as_metric("macro_accuracy"), lambda v: v, True),
+    "macro": (as_metric("group_mean_accuracy"), lambda v: v, True),
     "profit": (Profit(tp=3.0, fp=-2.0, fn=-1.0), lambda v: v, True),
     "mcc": (as_metric("mcc"), lambda v: v, True),
 }
@@ -184,7 +184,7 @@ def test_a_claim_at_the_true_value_is_certified_rarely(name):
 
 def test_exact_and_approximate_are_told_apart():
     rows = rows_of([1.0, -1.0], groups=np.array([0, 1]))
-    names = ("precision", "f1", "gmean", "macro_f1", "worst_group_recall", "mcc", "roc_auc")
+    names = ("precision", "f1", "gmean", "group_mean_f1", "worst_group_recall", "mcc", "roc_auc")
     found = {name: evidence(as_metric(name), rows).approximate for name in names}
     assert [name for name, rough in found.items() if rough] == ["mcc", "roc_auc"]
 

@@ -49,7 +49,7 @@ def test_values_that_cannot_be_limits_are_refused():
     with pytest.raises(TypeError, match="at_least"):
         as_constraints(0.8)
     with pytest.raises(ValueError, match="reads groups itself"):
-        gap("macro_f1")
+        gap("group_mean_f1")
 
 
 def test_several_limits_may_be_given_in_any_form():

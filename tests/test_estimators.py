@@ -88,7 +88,7 @@ def test_the_hold_out_is_stratified_and_said():
 def test_a_rare_group_does_not_cost_the_hold_out():
     groups = GROUPS.copy()
     groups[[np.argmax(Y), np.argmin(Y)]] = "rare"
-    fitted = MetricClassifier("macro_f1", model="linear", method=QUICK, random_state=0).fit(
+    fitted = MetricClassifier("group_mean_f1", model="linear", method=QUICK, random_state=0).fit(
         X, Y, groups=groups
     )
     assert "2 rows of small strata both train and judge" in fitted.validation_

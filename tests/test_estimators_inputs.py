@@ -260,7 +260,7 @@ SETTINGS = {
     "a misspelt metric": ({"metric": "f1_scroe"}, "No metric is called 'f1_scroe'. Did you mean"),
     "no metric": ({"metric": 3}, "A metric is a name"),
     "no direction": ({"metric": gain}, "Is a greater 'gain' better"),
-    "no groups": ({"metric": "macro_f1"}, "needs the column.s. groups.*groups_val="),
+    "no groups": ({"metric": "group_mean_f1"}, "needs the column.s. groups.*groups_val="),
     "no amount": ({"metric": gain, "greater_is_better": True}, "needs the column.s. amount"),
     "a misspelt method": ({"method": "descend"}, "method must be one of"),
     "no method": ({"method": 3}, "takes_starts, cross_fits and run; got 3"),

@@ -38,7 +38,7 @@ def hits(y_true, y_pred):
     return np.mean(y_true == y_pred)
 
 
-@pytest.mark.parametrize("metric", ["accuracy", "macro_f1", "worst_group_error"])
+@pytest.mark.parametrize("metric", ["accuracy", "group_mean_f1", "worst_group_error"])
 def test_groups_that_lie_apart_get_their_own_thresholds(metric):
     clf, (X, y, groups) = fitted(metric)
     common = MetricClassifier(metric, model="linear", random_state=0).fit(
@@ -67,7 +67,7 @@ def test_without_a_reason_groups_hardly_lie_apart():
 def test_validation_rows_place_the_thresholds():
     X, y, groups = apart(2000)
     train, valid, test = np.split(np.arange(2000), [1000, 1300])
-    clf = MetricClassifier("macro_f1", decision="group", model="linear", random_state=0).fit(
+    clf = MetricClassifier("group_mean_f1", decision="group", model="linear", random_state=0).fit(
         X[train],
         y[train],
         groups=groups[train],
@@ -93,7 +93,7 @@ def test_a_function_is_asked_about_thresholds_of_the_answer_within_the_budget():
 
 @pytest.mark.parametrize("calls", [1, 2, 7, 30])
 def test_any_budget_gives_a_model(calls):
-    clf, (X, y, groups) = fitted("macro_f1", max_metric_calls=calls)
+    clf, (X, y, groups) = fitted("group_mean_f1", max_metric_calls=calls)
     assert clf.n_metric_calls_ <= calls
     assert clf.predict(X, groups=groups).shape == y.shape
 

@@ -106,7 +106,7 @@ def test_groups_are_taken_one_by_one():
     assert_allclose(value("worst_group_f1", y, scores, side={"groups": groups}), min(each))
 
 
-@pytest.mark.parametrize("spec", ["f1", "roc_auc", "precision@5", "demographic_parity"])
+@pytest.mark.parametrize("spec", ["f1", "roc_auc", "precision@5", "penalised_demographic_parity"])
 def test_a_metric_of_one_positive_class_says_what_to_take_instead(spec):
     with pytest.raises(ValueError, match="macro_f1, micro_f1"):
         meant(as_metric(spec), FOUR)

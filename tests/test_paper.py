@@ -47,7 +47,7 @@ def small(monkeypatch):
     made.cache_clear()
     monkeypatch.setattr(page, "draw", lambda *given: None)
     for name, task in TASKS.items():
-        groups = ["Female", "Male"] if task.spec == "macro_f1" else ["all"]
+        groups = ["Female", "Male"] if task.spec == "group_mean_f1" else ["all"]
         groups = ["Female", "Male"] if name == "adult_notebook" else groups
         d = 2 if name == "simulated" else 3
 

@@ -31,7 +31,7 @@ def draw(folder: Path) -> list[Path]:
     train, clean = rows.train, rows.validation
     noisy = corrupt_features(X[train], sex[train] == "Male", 0.5, np.random.default_rng(0))
     told = {"X_val": X[clean], "y_val": y[clean], "groups_val": sex[clean]}
-    clf = MetricClassifier("macro_f1", random_state=0)
+    clf = MetricClassifier("group_mean_f1", random_state=0)
     clf.fit(noisy, y[train], groups=sex[train], **told)
     test = rows.test
     pictures = {

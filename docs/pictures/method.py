@@ -174,7 +174,7 @@ def selection(_: Problem) -> Any:
     men = compas.groups == "Male"
     spoilt = corrupt_features(compas.X[rows.train], men[rows.train], 0.5, np.random.default_rng(0))
     few = rows.validation[:400]
-    clf = MetricClassifier("macro_f1", random_state=0).fit(
+    clf = MetricClassifier("group_mean_f1", random_state=0).fit(
         spoilt,
         compas.y[rows.train],
         groups=compas.groups[rows.train],

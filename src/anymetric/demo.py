@@ -53,9 +53,9 @@ def contenders(seed: int) -> dict[str, Any]:
     ['logistic regression', 'post-shift', 'anymetric']
     """
     return {
-        "logistic regression": LogisticBaseline("macro_f1", random_state=seed),
-        "post-shift": PostShift("macro_f1", random_state=seed),
-        OURS: MetricClassifier("macro_f1", random_state=seed, verbose=1),
+        "logistic regression": LogisticBaseline("group_mean_f1", random_state=seed),
+        "post-shift": PostShift("group_mean_f1", random_state=seed),
+        OURS: MetricClassifier("group_mean_f1", random_state=seed, verbose=1),
     }
 
 
@@ -106,7 +106,7 @@ def reported(
         groups=groups,
         asked={
             "data": "Adult, half of the men's training rows corrupted",
-            "metric": "macro_f1",
+            "metric": "group_mean_f1",
             "seed": options.seed,
             "command": f"python -m anymetric.demo --seed {options.seed}",
         },

@@ -30,7 +30,7 @@ from anymetric.models import Linear, Outputs
 from anymetric.problem import Problem
 from class_oracles import FOUR
 
-DECIDED = ["error", "f1", "gmean", "precision", "recall", "macro_f1", "worst_group_error"]
+DECIDED = ["error", "f1", "gmean", "precision", "recall", "group_mean_f1", "worst_group_error"]
 
 
 def rows(seed, n=60):

@@ -120,7 +120,7 @@ def test_no_candidate_is_judged_twice(kind, rng):
         given["groups"] = rng.choice(["a", "b"], len(y))
     if kind == "sources":
         given["source"] = rng.choice(["balanced", "b", "c"], len(y))
-    name = {"groups": "macro_f1", "numbers": "median_absolute_error"}.get(kind, "f1")
+    name = {"groups": "group_mean_f1", "numbers": "median_absolute_error"}.get(kind, "f1")
     one = MetricRegressor if kind == "numbers" else MetricClassifier
     clf = one(name, method=Auto(resamples=10), model="auto", random_state=0).fit(X, y, **given)
     names = [c.name for c in clf.summary_.candidates]

@@ -74,7 +74,7 @@ CASES = {
     "one sample": (0, "f1", {}),
     "two samples": (120, "f1", {}),
     "an order": (120, "roc_auc", {}),
-    "groups": (120, "macro_f1", {"groups": groups}),
+    "groups": (120, "group_mean_f1", {"groups": groups}),
     "sources": (120, "f1", {"source": source}),
     "amounts": (120, Profit(tp="amount", fp=-1.0), {"amount": amount}),
 }

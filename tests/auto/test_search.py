@@ -44,7 +44,7 @@ def problem_of(rng, spec="f1", n=300, single=False, model=None, surrogates=None)
 
 
 @pytest.mark.parametrize("single", [False, True])
-@pytest.mark.parametrize("name", ["f1", "roc_auc", "macro_f1", "neg_log_loss"])
+@pytest.mark.parametrize("name", ["f1", "roc_auc", "group_mean_f1", "neg_log_loss"])
 def test_every_kind_of_metric_is_served(name, single, rng):
     problem = problem_of(rng, name, single=single)
     solution = Auto(resamples=10).run(Ledger(problem, 300), [], rng)
@@ -146,7 +146,7 @@ def test_rows_of_one_sample_are_cross_fitted(rng):
     assert found.cost > 1.0 - 2.0 * share / (1.0 + share) - 0.04
 
 
-@pytest.mark.parametrize("name", ["f1", "macro_f1", "roc_auc"])
+@pytest.mark.parametrize("name", ["f1", "group_mean_f1", "roc_auc"])
 def test_without_an_intercept_no_threshold_is_tuned(name, rng):
     problem = problem_of(rng, name, model=Linear(intercept=False))
     solution = Auto(resamples=5, use_validation=False).run(Ledger(problem), [], rng)

@@ -19,7 +19,7 @@ ASK = [
     "--target",
     "income",
     "--metric",
-    "macro_f1",
+    "group_mean_f1",
     "--group",
     "sex",
     "--drop",

@@ -82,7 +82,7 @@ def test_all_metrics_are_listed_with_a_formula(told):
     found = {entry["name"]: entry for entry in json.loads(out)["metrics"]}
     assert sorted(found) == metric_names()
     assert all(entry["formula"].endswith(".") for entry in found.values())
-    assert found["macro_f1"]["needs"] == "--group"
+    assert found["group_mean_f1"]["needs"] == "--group"
     code, out, err = told("metrics")
     assert all(name in out for name in found)
 

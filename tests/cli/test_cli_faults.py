@@ -15,8 +15,8 @@ from .conftest import ASK, people
 # Words after `anymetric fit rows.csv`, and what the sentence must say.
 WRONG = {
     "a missing target": ("-t incme -m f1", "no column 'incme' (--target). Did you mean 'income'"),
-    "a missing group": ("-t income -m macro_f1 -g Sex", "Did you mean 'sex'?"),
-    "no groups": ("-t income -m macro_f1", "say --group COLUMN"),
+    "a missing group": ("-t income -m group_mean_f1 -g Sex", "Did you mean 'sex'?"),
+    "no groups": ("-t income -m group_mean_f1", "say --group COLUMN"),
     "thresholds of no groups": ("-t income -m f1 --group-thresholds", "say --group COLUMN"),
     "thresholds of scores": (
         "-t income -m roc_auc -g sex --group-thresholds",
@@ -40,8 +40,8 @@ WRONG = {
         "--drop note --drop since --drop member --drop amount --drop vendor",
         "no column left",
     ),
-    "too many groups": ("-t income -m macro_f1 -g id", "make 400 groups"),
-    "a target with another role": ("-t income -m macro_f1 -g income", "another role"),
+    "too many groups": ("-t income -m group_mean_f1 -g id", "make 400 groups"),
+    "a target with another role": ("-t income -m group_mean_f1 -g income", "another role"),
     "no valid file": ("-t income -m f1 --valid none.csv", "none.csv: no such file"),
     "a taken folder": ("-t income -m f1 --run taken", "taken exists already"),
     "no folder for the model": ("-t income -m f1 -o nowhere/m.skops", "nowhere does not exist"),
@@ -190,7 +190,7 @@ def test_hostile_names_are_text_everywhere(told, tmp_path, monkeypatch):
     table = people(200)[["age", "amount", "sex", "member", "city", "vendor", "income"]]
     table.columns = HOSTILE
     table.to_csv("rows.csv", index=False)
-    asked = ["-t", "'", "-m", "macro_f1", "-g", "a,b", "--model", "linear", "--run", "r"]
+    asked = ["-t", "'", "-m", "group_mean_f1", "-g", "a,b", "--model", "linear", "--run", "r"]
     code, out, err = told("fit", "rows.csv", *asked)
     assert code == 0, err
     page = (tmp_path / "r" / "report.html").read_text()

@@ -73,7 +73,7 @@ def test_a_verdict_and_the_way_to_run_it_again_are_told(done):
 
 def test_without_a_terminal_notes_are_plain_lines(done):
     assert "\x1b" not in done.err
-    assert "Positive is 'low', negative 'high'." in done.err
+    assert "Positive is 'low', negative 'high' (--positive names the other)." in done.err
 
 
 PROFIT = """
@@ -155,7 +155,7 @@ def test_clean_rows_judge_and_make_the_table_and_sources_are_weighed(rows, told)
     ask = [*ASK, "--source", "vendor", "--valid", "clean.parquet", "--test", "test.arrow"]
     code, out, err = told("fit", rows, *ask, "--run", "r")
     assert code == 0, err
-    assert "macro_f1 on 150 rows of test.arrow" in out
+    assert "group_mean_f1 on 150 rows of test.arrow" in out
     assert "The page: r/report.html" in out
     model = load_model("r/model.skops")
     assert any("source=A" in name for name in model.estimator.weights_)

@@ -45,7 +45,7 @@ def test_the_value_told_is_scikit_learns(grown):
     assert table["anymetric"]["value"] == pytest.approx(value)
     assert grown.found["target"]["labels"] == ["setosa", "versicolor", "virginica"]
     assert "3 classes: 'setosa', 'versicolor' and 'virginica'." in grown.err
-    assert "macro_f1 is the mean over classes, not groups" in grown.err
+    assert "macro_f1 is the mean over classes; over groups it is group_mean_f1" in grown.err
 
 
 def test_a_score_stands_for_each_class_and_the_highest_decides(grown):
@@ -211,8 +211,8 @@ REFUSED = {
     "average_precision": "give a metric of many classes: accuracy, balanced_accuracy, macro_f1",
     "precision@10": "two classes are needed for the metric 'precision@10'",
     "jaccard": "two classes are needed for the metric 'jaccard'",
-    "equalised_odds -g shop": "two classes are needed for the metric 'equalised_odds'",
-    "macro_gmean -g shop": "two classes are needed for the metric 'macro_gmean'",
+    "equalised_odds -g shop": "two classes are needed for the metric 'gap(equalized_odds)'",
+    "group_mean_mcc": "The metric 'group_mean_mcc' is taken by group",
     "hamming_loss": "'hamming_loss' is of sets of labels, which are trained in Python",
     "worst_group_error": "say --group COLUMN",
     "r2": "must hold numbers",

@@ -107,4 +107,4 @@ def test_warnings_come_before_training_and_missing_groups_are_a_group(told, tmp_
     notes = err.split("anymetric: ")[0]
     for said in ("'id' has another value in every row", "'paid' alone nearly", "missing (10)"):
         assert f"{said}" in notes, said
-    assert "macro_f1" in out
+    assert "group_mean_f1" in out

@@ -81,7 +81,7 @@ def test_explain_names_every_coefficient_and_slice(done, told):
 def test_the_page_can_be_written_again(done, told, tmp_path):
     code, out, err = told("report", done.folder, "--out", tmp_path / "again.html")
     assert code == 0, err
-    assert "macro_f1" in (tmp_path / "again.html").read_text()
+    assert "group_mean_f1" in (tmp_path / "again.html").read_text()
     assert out == f"The page: {tmp_path / 'again.html'}\n"
 
 

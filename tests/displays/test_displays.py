@@ -52,7 +52,7 @@ def models():
     """One model of every method and kind, fitted once."""
     made = {
         "auto": MetricClassifier("f1", random_state=0).fit(X, Y),
-        "groups": MetricClassifier("macro_f1", random_state=0).fit(X, Y, groups=GROUPS),
+        "groups": MetricClassifier("group_mean_f1", random_state=0).fit(X, Y, groups=GROUPS),
         "valid": MetricClassifier("f1", random_state=0).fit(
             X[:250], Y[:250], X_val=X[250:], y_val=Y[250:]
         ),
@@ -234,7 +234,7 @@ def test_group_curves_are_the_rate_in_each_group(models):
     shown.figure_.canvas.draw()
 
 
-@pytest.mark.parametrize("metric", ["equalised_odds", "worst_group_error", "gmean"])
+@pytest.mark.parametrize("metric", ["penalised_equalised_odds", "worst_group_error", "gmean"])
 def test_any_decision_metric_can_be_drawn_by_group(models, metric):
     shown = ThresholdDisplay.from_predictions(
         Y, models["auto"].decision_function(X), metric=metric, groups=GROUPS, per_group=True
@@ -274,7 +274,7 @@ def test_weights_count_as_repeated_rows(models):
 
 
 def test_thresholds_a_group_are_kept():
-    model = GroupPostShift("macro_f1", random_state=0).fit(X, Y, groups=GROUPS)
+    model = GroupPostShift("group_mean_f1", random_state=0).fit(X, Y, groups=GROUPS)
     shown = ThresholdDisplay.from_estimator(model, X, Y, groups=GROUPS)
     assert shown.curves["all rows"].chosen == model.score(X, Y, groups=GROUPS)
 

@@ -55,7 +55,7 @@ def test_the_run_is_well_formed_and_names_its_numbers(name):
 
 def test_hostile_names_show_as_text():
     groups = np.where(np.arange(300) % 2, SCRIPT, "b")
-    model = MetricClassifier("macro_f1", random_state=0).fit(X, Y, groups=groups)
+    model = MetricClassifier("group_mean_f1", random_state=0).fit(X, Y, groups=groups)
     shown = run_html(model)
     assert SCRIPT not in shown
     assert f"groups={SCRIPT}" in " ".join(ET.fromstring(shown).itertext())

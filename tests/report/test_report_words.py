@@ -156,7 +156,7 @@ def test_shares_are_those_of_the_training_rows_as_in_the_display():
 def test_a_group_may_be_called_like_a_source():
     groups = np.array(["b, source=z", "a", "b, source=z", "a"])
     data = Data(np.zeros((4, 1)), np.array([1.0, -1.0, -1.0, 1.0]), side={"groups": groups})
-    sample = Sample(as_metric("macro_f1"), data, ("no", "yes"), {"ours": np.ones(4)})
+    sample = Sample(as_metric("group_mean_f1"), data, ("no", "yes"), {"ours": np.ones(4)})
     names = ["logistic[class=+1, groups=b, source=z]", "logistic[class=+1, groups=a, source=z]"]
     called = {"target": "paid", "groups": "town", "source": "vendor"}
     assert labels(names, sample, called) == [
@@ -233,7 +233,9 @@ def test_replicates_without_an_answer_are_not_counted():
     assert "from 200 replicates" not in page(run)
 
 
-@pytest.mark.parametrize(("metric", "told"), [("demographic_parity", 0), ("macro_f1", 2)])
+@pytest.mark.parametrize(
+    ("metric", "told"), [("penalised_demographic_parity", 0), ("group_mean_f1", 2)]
+)
 def test_a_metric_between_groups_has_no_value_within_one(metric, told):
     rng = np.random.default_rng(0)
     y, groups = rng.choice([-1.0, 1.0], 80), np.repeat(["a", "b"], 40)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -11,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.cluster import KMeans
-from sklearn.exceptions import ConvergenceWarning
 
 from anymetric.auto.constants import FEWEST_ROWS, FOLDS
 from anymetric.auto.records import Weighting
 from anymetric.auto.task import TINY, Task
 from anymetric.data import TARGET, Data, Matrix, quantiles
 from anymetric.problem import Problem
+from anymetric.threads import unwarned
 
 Floats64 = NDArray[np.float64]
 Ints = NDArray[np.intp]
@@ -238,9 +237,7 @@ def nearer(X: Matrix, own: Matrix) -> Ints:
     mean, scale = dense.mean(axis=0), dense.std(axis=0)
     differs = scale > 1e-9 * np.abs(mean)  # rounding alone is no difference
     inverse = np.where(differs, 1.0 / np.where(differs, scale, 1.0), 0.0)
-    with warnings.catch_warnings():
-        # Rows that are all the same make one cluster.
-        warnings.simplefilter("ignore", ConvergenceWarning)
+    with unwarned():  # rows that are all the same make one cluster
         centres = KMeans(2, n_init=3, random_state=0).fit((dense - mean) * inverse).cluster_centers_
     first, second = centres[np.argsort(centres.sum(axis=1))]
     along = inverse * (second - first)

@@ -48,8 +48,8 @@ class FMeasures:
             column, rate = metric.groups, metric.of
         if not isinstance(rate, FBeta):
             raise ValueError(
-                f"{asked_by} is made for F-measures such as 'f1' and 'macro_f1'; the metric is "
-                f"{metric.name!r}."
+                f"{asked_by} is made for F-measures such as 'f1' and 'group_mean_f1'; the metric "
+                f"is {metric.name!r}."
             )
         positive = data.y > 0.0
         group = np.zeros(len(data)) if column is None else data.column(column)

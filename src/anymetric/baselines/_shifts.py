@@ -88,7 +88,7 @@ def group_post_shift(
     >>> import numpy as np
     >>> from anymetric.metrics import as_metric
     >>> groups = np.array(["a", "a", "b", "b"])
-    >>> bound = as_metric("macro_f1").bind(
+    >>> bound = as_metric("group_mean_f1").bind(
     ...     np.array([-1.0, 1.0, -1.0, 1.0]), side={"groups": groups}
     ... )
     >>> rng = np.random.default_rng(0)

@@ -47,7 +47,7 @@ max_metric_calls, random_state
     >>> from sklearn.datasets import make_classification
     >>> X, y = make_classification(500, weights=[0.8], random_state=0)
     >>> groups = np.where(X[:, 0] > 0, "a", "b")
-    >>> clf = GroupPostShift("macro_f1", random_state=0).fit(X, y, groups=groups)
+    >>> clf = GroupPostShift("group_mean_f1", random_state=0).fit(X, y, groups=groups)
     >>> sorted(clf.shifts_), clf.score(X, y, groups=groups) > 0.5
     (['a', 'b'], True)
     """
@@ -56,7 +56,7 @@ max_metric_calls, random_state
 
     def __init__(
         self,
-        metric: Any = "macro_f1",
+        metric: Any = "group_mean_f1",
         *,
         C: float | Sequence[float] | None = None,
         restarts: int = 3,

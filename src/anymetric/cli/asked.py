@@ -276,9 +276,9 @@ def check_columns(metric: Metric, groups: bool, side: Collection[str]) -> None:
 
     Examples
     --------
-    >>> check_columns(as_metric("macro_f1"), False, ())
+    >>> check_columns(as_metric("group_mean_f1"), False, ())
     Traceback (most recent call last):
-    anymetric.cli.faults.UserError: The metric 'macro_f1' is taken by group: say --group COLUMN.
+    anymetric.cli.faults.UserError: The metric 'group_mean_f1' is taken by group: say --group ...
     """
     for name in metric.needs:
         if name == "groups" and not groups:

@@ -101,7 +101,7 @@ ENTRIES = {
         "Census income, 32,561 people: does one earn more than 50,000 dollars a year?",
         ("adult/adult.data",),
         lambda: adult("adult/adult.data"),
-        "--target income --metric macro_f1 --group sex",
+        "--target income --metric group_mean_f1 --group sex",
     ),
     "adult-test": Entry(
         "The 16,281 further people of the same census.",
@@ -112,13 +112,13 @@ ENTRIES = {
         "7,214 defendants: is one charged again within two years?",
         ("compas/compas_two_years.csv",),
         lambda: csv("compas/compas_two_years.csv"),
-        "--target two_year_recid --metric macro_f1 --group sex --drop is_recid",
+        "--target two_year_recid --metric group_mean_f1 --group sex --drop is_recid",
     ),
     "credit": Entry(
         "30,000 holders of credit cards: does one default next month?",
         ("credit_default/default_of_credit_card_clients.csv",),
         lambda: csv("credit_default/default_of_credit_card_clients.csv"),
-        "--target default.payment.next.month --metric macro_f1 --group SEX --drop ID",
+        "--target default.payment.next.month --metric group_mean_f1 --group SEX --drop ID",
     ),
     "simulated": Entry(
         "5,000 rows of the simulation of section 6.1.",
@@ -130,7 +130,7 @@ ENTRIES = {
         "Pairs of business records: do both describe the same site? The phone stays out.",
         ("business_sites/early_childhood_sites.csv",),
         lambda: matrix(lambda: datasets.load_business_pairs(features="no_phone")),
-        "--target target --metric macro_f1 --group group",
+        "--target target --metric group_mean_f1 --group group",
     ),
     "protein": Entry(
         "Pairs of protein sequences in blocks: are both of one family?",

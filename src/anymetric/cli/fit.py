@@ -30,7 +30,7 @@ from anymetric.cli.targets import Target, Task, read_target
 from anymetric.cli.voice import Voice, measured, number
 from anymetric.cli.work import Answers, Work
 from anymetric.estimators._ledger import of_setting
-from anymetric.metrics import MacroByGroup, Metric
+from anymetric.metrics import Metric
 from anymetric.recorded import waiting
 from anymetric.report import Run
 from anymetric.report.words import families, headline
@@ -204,9 +204,9 @@ class Fit:
         check_columns(means, bool(self.roles.groups), self.roles.side)
         if self.group_thresholds:
             check_thresholds(means, target, bool(self.roles.groups))
-        if target.many and self.roles.groups and isinstance(metric, MacroByGroup):
-            said = f"of many classes, {metric.name} is the mean over classes, not groups"
-            voice.note(f"Note: {said}.")
+        if self.roles.groups and self.metric.startswith("macro_"):
+            over = self.metric.replace("macro_", "group_mean_", 1)
+            voice.note(f"Note: {self.metric} is the mean over classes; over groups it is {over}.")
         if self.named and find_metric(self.metric, self.greater).name != metric.name:
             voice.note(f"Note: with queries, {self.metric} is their mean: {metric.name}.")
         return means

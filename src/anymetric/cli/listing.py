@@ -23,9 +23,9 @@ from anymetric.metrics.regression import RegressionMetric
 
 # Where a metric's own first line has no formula.
 FORMULAS = {
-    "demographic_parity": "Error + spread over groups of the share of rows flagged.",
-    "equalised_odds": "Error + the wider of the spreads over groups of TPR and of FPR.",
-    "macro_f1": "Mean over groups of the F-measure: 2 TP / (2 TP + FP + FN) in each.",
+    "penalised_demographic_parity": "Error + spread over groups of the share of rows flagged.",
+    "penalised_equalised_odds": "Error + the wider of the spreads over groups of TPR and of FPR.",
+    "group_mean_f1": "Mean over groups of the F-measure: 2 TP / (2 TP + FP + FN) in each.",
     "map": "Mean over queries of average precision: mean over relevant rows of (relevant so far "
     "/ place).",
     "mean_absolute_error": "Mean of the absolute errors: mean |f - y|.",
@@ -64,7 +64,8 @@ FAMILIES = (
     ("recall_at_precision_0.8", "the highest recall at a precision of 0.8 or more"),
     ("pinball_0.9", "pinball loss of the quantile 0.9"),
     ("within_2, within_5%", "share of predictions that are off by at most 2, or 5 %"),
-    ("macro_RATE, worst_group_RATE", "the mean over groups, or the worst group, of any rate"),
+    ("group_mean_RATE, worst_group_RATE", "the mean over groups, or the worst group, of any rate"),
+    ("demographic_parity, equalized_odds", "the gap between groups alone; gap(RATE) of any rate"),
     ("neg_log_loss, ...", "every scorer of scikit-learn, by its name"),
     ("module:function", "a function of your own: f(y_true, y_pred, side columns by name)"),
 )
@@ -76,7 +77,7 @@ class Entry:
 
     Examples
     --------
-    >>> Entry.of(find_metric("macro_f1")).needs
+    >>> Entry.of(find_metric("group_mean_f1")).needs
     '--group'
     """
 
@@ -152,7 +153,7 @@ def kind_of(metric: Metric) -> str:
 
     Examples
     --------
-    >>> [kind_of(find_metric(name)) for name in ("f1", "macro_f1", "prbep", "r2")]
+    >>> [kind_of(find_metric(name)) for name in ("f1", "group_mean_f1", "prbep", "r2")]
     ['decisions', 'groups', 'order', 'numbers']
     """
     if isinstance(metric, FunctionMetric | ScorerMetric):

@@ -18,7 +18,7 @@ from anymetric.cli.voice import Voice
 
 # Names that ids go by.
 IDS = re.compile(
-    r"(^|[_\W])(id|uuid|guid|key|index|idx|row|rownum|nr|no|number)$|^unnamed: ?0$|Id$"
+    r"(?i:(^|[_\W])(id|uuid|guid|key|index|idx|row|rownum|nr|no)$|^unnamed: ?0$)|I[dD]$"
 )
 # A column that alone decides so much of the target is looked at; on fewer rows chance does it.
 NEARLY, FEWEST = 0.98, 50

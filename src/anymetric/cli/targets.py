@@ -108,7 +108,9 @@ class Target:
         if self.many:
             return f"{len(self.labels)} classes: {listed(self.labels)}."
         others = "every other value" if self.rest else repr(self.labels[0])
-        return f"Positive is {self.labels[1]!r}, negative {others}."
+        open_ = isinstance(self.labels[1], str) and not self.rest
+        end = " (--positive names the other)" if open_ else ""
+        return f"Positive is {self.labels[1]!r}, negative {others}{end}."
 
 
 def read_target(column: Any, task: Task, positive: str | None, name: str, ranks: bool) -> Target:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anymetric.estimators._columns import side_columns
+from anymetric.estimators._scorer import direction
 from anymetric.metrics import BoundMetric, Metric
 from anymetric.metrics.calls import BoundCalls
 from anymetric.metrics.groups import EachGroup, GapPenalty
@@ -99,7 +100,7 @@ class Scored:
     >>> from anymetric.metrics import as_metric
     >>> groups = np.array(["a", "a", "b", "b"])
     >>> rows = Scored(
-    ...     as_metric("macro_f1"),
+    ...     as_metric("group_mean_f1"),
     ...     np.array([1.0, -1.0, 1.0, -1.0]),
     ...     np.array([1.0, -1.0, -1.0, 1.0]),
     ...     {"groups": groups},
@@ -150,7 +151,7 @@ def one_group(metric: Metric) -> Metric:
     Examples
     --------
     >>> from anymetric.metrics import as_metric
-    >>> one_group(as_metric("macro_f1")).name, one_group(as_metric("gmean")).name
+    >>> one_group(as_metric("group_mean_f1")).name, one_group(as_metric("gmean")).name
     ('f1', 'gmean')
     """
     if isinstance(metric, EachGroup):
@@ -172,7 +173,10 @@ def own_scores(ours: Any, X: Any, groups: Any, side: Any = None) -> NDArray[np.f
     score = getattr(ours, "decision_function", ours.predict)
     takes = inspect.signature(score).parameters
     given = {name: one for name, one in (("groups", groups), ("side", side)) if name in takes}
-    return np.asarray(score(X, **given), dtype=np.float64)
+    scores = np.asarray(score(X, **given), dtype=np.float64)
+    labels = ours._labels()
+    # The score of the positive label, whichever of the two classes that is.
+    return scores if scores.ndim > 1 else direction(ours, labels) * scores  # type: ignore[no-untyped-call]
 
 
 def as_columns(X: Any, side: Any, groups: Any) -> dict[str, NDArray[Any]]:

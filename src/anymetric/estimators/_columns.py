@@ -6,6 +6,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from anymetric.metrics import Metric, as_metric
+from anymetric.metrics.scorers import is_scorer
 from anymetric.rules import GroupRule
 
 RESERVED = ("class", "groups", "source", "y")
@@ -153,6 +155,29 @@ def rule_columns(rule, scores, groups, side, asked_by):
             "columns of these names."
         )
     return columns
+
+
+def reads(metric):
+    """Return the columns that a metric reads by names of their own; none if it is none.
+
+    Examples
+    --------
+    >>> def gain(y_true, y_pred, amount):
+    ...     return 0.0
+    >>> reads(gain), reads("f1")
+    (['amount'], [])
+    """
+    try:
+        needs = as_metric(metric, greater_is_better=known_direction(metric)).needs
+    except (TypeError, ValueError):  # what is wrong with it is told by fit
+        return []
+    return [name for name in needs if name not in (*RESERVED, "query", "relevance")]
+
+
+def known_direction(metric):
+    """Return a direction for functions, whose names need not tell it here."""
+    called = callable(metric) and not isinstance(metric, Metric) and not is_scorer(metric)
+    return True if called else None
 
 
 def check_known(train, valid):

@@ -94,7 +94,8 @@ def category_columns(X):
     if types is None or not hasattr(X, "columns"):
         return []
     pairs = zip(X.columns, types, strict=True)
-    kinds = ("category", "Categorical", "Enum")  # pandas', and polars' two
+    # pandas' own and that of Arrow, and polars' two
+    kinds = ("category", "dictionary", "Categorical", "Enum")
     return [name for name, kind in pairs if str(kind).startswith(kinds)]
 
 
@@ -107,7 +108,9 @@ def categories_of(column):
     >>> categories_of(pd.Series(["b", "a", "b"], dtype="category"))
     ['a', 'b']
     """
-    if hasattr(column.cat, "categories"):
+    if hasattr(column, "astype") and str(column.dtype).startswith("dictionary"):
+        column = column.astype("category")
+    if hasattr(column, "cat") and hasattr(column.cat, "categories"):
         return list(column.cat.categories)
     return sorted(column.drop_nulls().unique().to_list())
 

@@ -186,3 +186,22 @@ def slope_condition(slopes):
         gram[np.ix_(alive, alive)] / np.outer(lengths[alive], lengths[alive])
     )
     return float(np.sqrt(spread[-1] / spread[0])) if spread[0] > 0 else np.inf
+
+
+def tree_gains(model):
+    """Return the share of the gain of each feature in a model's trees; None if it has none.
+
+    Examples
+    --------
+    >>> tree_gains(None) is None
+    True
+    """
+    members = getattr(model, "members", (model,))
+    weights = getattr(model, "weights", (1.0,))
+    found = 0.0
+    for member, weight in zip(members, weights, strict=True):
+        if hasattr(member, "booster_"):
+            gains = member.booster_.feature_importance("gain").astype(np.float64)
+            found = found + abs(weight) * gains / max(gains.sum(), 1e-300)
+    total = np.sum(found)
+    return None if total == 0.0 else found / total

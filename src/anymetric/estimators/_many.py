@@ -9,13 +9,31 @@ from sklearn.utils.multiclass import type_of_target
 
 from anymetric import starts_classes
 from anymetric.diagnosis import diagnose
-from anymetric.metrics import Classes, meant
+from anymetric.estimators._columns import known_direction
+from anymetric.metrics import Classes, Metric, as_metric, meant
 from anymetric.models import Outputs
 from anymetric.span import around
 from anymetric.surrogates import class_losses
 
 NETWORKS = "NetworkDescent"
 KINDS = {"multiclass": True, "multilabel-indicator": False}
+
+
+def means_classes(metric):
+    """Return whether a metric has a meaning for more than two classes; what is none may have.
+
+    Examples
+    --------
+    >>> means_classes("accuracy"), means_classes("f1")
+    (True, False)
+    """
+    try:
+        meant(
+            as_metric(metric, greater_is_better=known_direction(metric)), Classes(("a", "b", "c"))
+        )
+    except ValueError:
+        return not isinstance(metric, str | Metric)
+    return True
 
 
 class ManyClasses:
@@ -40,6 +58,11 @@ class ManyClasses:
         kind = type_of_target(y, input_name="y", raise_unknown=True)
         if not self._takes_many or kind not in KINDS:
             return super()._encode(y)
+        if getattr(self, "pos_label", None) is not None:
+            raise ValueError(
+                f"pos_label={self.pos_label!r} names one of two classes; y is {kind}. Leave it "
+                "out, or make y two classes: the positive one and the rest."
+            )
         if KINDS[kind]:
             self.classes_, codes = np.unique(y, return_inverse=True)
             self._classes = Classes(tuple(self.classes_.tolist()))

@@ -40,6 +40,7 @@ class TakesQueries:
         groups_val=None,
         query_val=None,
         side_val=None,
+        **metadata,
     ):
         """Fit the model.
 
@@ -79,9 +80,12 @@ class TakesQueries:
             sample_weight_val=sample_weight_val,
             groups_val=groups_val,
             side_val=with_query(side_val, query_val, X_val, "_val"),
+            **metadata,
         )
 
-    def score(self, X, y, sample_weight=None, *, groups=None, query=None, side=None) -> float:
+    def score(
+        self, X, y, sample_weight=None, *, groups=None, query=None, side=None, **metadata
+    ) -> float:
         """Return the metric itself, in its own direction.
 
         Parameters
@@ -97,7 +101,7 @@ class TakesQueries:
         """
         check_is_fitted(self)
         side = self._with_relevance(with_query(side, query, X), y)
-        return super().score(X, y, sample_weight, groups=groups, side=side)
+        return super().score(X, y, sample_weight, groups=groups, side=side, **metadata)
 
     def diagnose(
         self, X, y, *, sample_weight=None, groups=None, query=None, side=None, source=None

@@ -16,6 +16,8 @@ from anymetric.estimators._holdout import hold_out
 from anymetric.metrics.exchange import ROW
 
 FLOATS = [np.float64, np.float32]
+# Squares of larger numbers, and their sums, overflow.
+LARGEST = 1e140
 
 
 class TakesRows:
@@ -40,9 +42,13 @@ class TakesRows:
             ensure_all_finite=self._finite(),
             multi_output=self._several(y),
         )
+        check_magnitudes(X, "X")
+        if np.asarray(y).dtype.kind == "f":
+            check_magnitudes(y, "y")
         y = self._encode(y)
         columns = self._numbered(X, side_columns(X, side, **named))
         weights = checked_weights(sample_weight, X)
+        check_magnitudes(weights, "sample_weight")
         data = Data(as_matrix(X), y, weights, columns)
         kept = np.flatnonzero(weights > 0)
         if len(kept) < 2:
@@ -130,6 +136,39 @@ class TakesRows:
             return data, data
         self._given_rows = self._given_rows[0], self._given_rows[1][train]
         return data.take(train), data.take(judge)
+
+
+def check_magnitudes(values, name):
+    """Refuse numbers whose squares no float holds, and gaps in a sparse matrix.
+
+    Examples
+    --------
+    >>> check_magnitudes(np.array([1e300]), "X")
+    Traceback (most recent call last):
+    ...
+    ValueError: X holds values as large as 1e+300, whose squares no number holds: rescale it.
+    """
+    held = held_by(values)
+    if sparse.issparse(values) and has_gaps(values):
+        raise ValueError(
+            f"{name} is sparse and contains NaN: missing values are read in dense tables only."
+        )
+    largest = max(np.nanmax(held, initial=0.0), -np.nanmin(held, initial=0.0))
+    if largest > LARGEST:
+        raise ValueError(
+            f"{name} holds values as large as {largest:.0e}, whose squares no number holds: "
+            "rescale it."
+        )
+
+
+def held_by(values):
+    """Return the numbers that an array holds; of a sparse one, those that it stores."""
+    return values.data if sparse.issparse(values) else np.asarray(values)
+
+
+def has_gaps(values):
+    """Return whether NaN is among the numbers."""
+    return bool(np.isnan(held_by(values)).any())
 
 
 def checked_weights(sample_weight, X):

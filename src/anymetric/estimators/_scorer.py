@@ -16,8 +16,10 @@ from anymetric.errors import warn
 from anymetric.estimators._columns import items, side_columns
 from anymetric.estimators._queries import with_query, with_relevance
 from anymetric.estimators._rows import as_target
+from anymetric.estimators._two import positive_last
 from anymetric.metrics import Classes, as_metric, meant
 from anymetric.metrics.functions import graded
+from anymetric.models.reweighted import last_step
 
 
 def scorer(metric, *, greater_is_better=None) -> MetricScorer:
@@ -50,7 +52,8 @@ class MetricScorer(_BaseScorer):
     def __init__(self, metric):
         self.metric = metric
         sign = 1 if metric.greater_is_better else -1
-        super().__init__(self.value, sign, {}, ("decision_function", "predict_proba", "predict"))
+        ways = ("decision_function", "predict_proba", "predict")
+        super().__init__(self.of_decisions, sign, {}, ways)
 
     def __repr__(self):
         return f"scorer({self.metric!r})"
@@ -85,6 +88,27 @@ class MetricScorer(_BaseScorer):
         bound = metric.bind(y_true, weights=sample_weight, side=columns, labels=labels, X=X)
         return float(bound.values(y_score))
 
+    def of_decisions(self, y_true, y_pred, sample_weight=None, groups=None, side=None, query=None):
+        """Return the metric of decisions in the user's labels.
+
+        `TunedThresholdClassifierCV` asks so. Of two labels the second in sorted order is positive.
+        """
+        if not self.metric.decides:
+            raise ValueError(
+                f"Metric {self.metric.name!r} reads scores, and decisions were given: a threshold "
+                "cannot be tuned for it."
+            )
+        y_true, y_pred = np.asarray(y_true), np.asarray(y_pred)
+        known = np.unique(np.concatenate([y_true, y_pred]))
+        given = {"sample_weight": sample_weight, "groups": groups, "side": side, "query": query}
+        if len(known) > 2:
+            labels = Classes(tuple(known.tolist()))
+            codes = np.searchsorted(known, y_true).astype(np.float64)
+            said = np.where(y_pred[:, np.newaxis] == known, 1.0, -1.0)
+            return self.value(codes, said, **given, labels=labels)
+        codes, said = (np.where(one == known[-1], 1.0, -1.0) for one in (y_true, y_pred))
+        return self.value(codes, said, **given, labels=tuple(known.tolist()))
+
     def _score(self, method_caller, estimator, X, y_true, **kwargs):
         check_consistent_length(X, y_true)
         y_true = as_target(y_true)
@@ -93,6 +117,7 @@ class MetricScorer(_BaseScorer):
         many = labels if isinstance(labels, Classes) else None
         metric = self.metric if many is None else meant(self.metric, many)
         scores = scores_of(estimator, X, many, metric.decides, **metadata(given))
+        scores = scores if many is not None else direction(estimator, labels) * scores
         rows = X if self.metric.reads_features else None
         given |= {"ranker": not (is_classifier(estimator) or is_regressor(estimator))}
         return self._sign * self.value(y, scores, **given, labels=labels, grades=y_true, X=rows)
@@ -115,10 +140,17 @@ def coded(estimator, y):
         if len(estimator.classes_) > 2:
             codes = np.searchsorted(estimator.classes_, y).astype(np.float64)
             return codes, Classes(tuple(estimator.classes_.tolist()))
-        return np.where(y == estimator.classes_[1], 1.0, -1.0), tuple(estimator.classes_.tolist())
+        pair = positive_last(estimator.classes_, getattr(last_step(estimator), "pos_label", None))
+        return np.where(y == pair[1], 1.0, -1.0), tuple(pair.tolist())
     # A ranker: rows above the smallest value are relevant.
     least = getattr(estimator, "least_", y.min())
     return np.where(y > least, 1.0, -1.0), (0, 1)
+
+
+def direction(estimator, labels):
+    """Return -1 where the positive label is the first of the estimator's two classes, else 1."""
+    known = list(getattr(estimator, "classes_", ()))
+    return -1.0 if labels is not None and len(known) == 2 and known[0] == labels[1] else 1.0
 
 
 def metadata(given):

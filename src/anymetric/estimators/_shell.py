@@ -15,7 +15,6 @@ from sklearn.callback import CallbackSupportMixin
 from sklearn.utils import check_consistent_length, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
-from threadpoolctl import threadpool_limits
 
 from anymetric import starts
 from anymetric.auto import Auto
@@ -32,12 +31,13 @@ from anymetric.estimators._certificates import (
     set_apart,
     warn_if_uncertain,
 )
-from anymetric.estimators._columns import rule_columns, side_columns
+from anymetric.estimators._columns import items, reads, rule_columns, side_columns
 from anymetric.estimators._families import descent_over, families, reads_gaps, with_categories
 from anymetric.estimators._learned import (
     learned_weights,
     readers,
     row_shares,
+    tree_gains,
     warn_if_clipped,
     warn_if_collinear,
     warn_if_flat,
@@ -55,6 +55,7 @@ from anymetric.estimators._rows import (
     as_matrix,
     as_target,
     checked_weights,
+    has_gaps,
     telling,
 )
 from anymetric.estimators._scorer import warn_if_maximised, warn_if_unweighed, weighed
@@ -78,6 +79,7 @@ from anymetric.recorded import Waiting, waiting
 from anymetric.rules import TopRule
 from anymetric.solution import Interrupted, Solution, Status, Turn
 from anymetric.store import Store
+from anymetric.threads import one_thread
 from anymetric.tuning import FMEASURE_SIGMAS, FMEASURE_STEPS, Tuned
 
 METHODS = {
@@ -171,7 +173,7 @@ class MetricEstimator(ShowsRun, TakesRows, CallbackSupportMixin, BaseEstimator):
         self.random_state = random_state
 
     # On a busy machine threads wait for each other far longer than they work; one never waits.
-    @threadpool_limits.wrap(limits=1)
+    @one_thread()
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(
         self,
@@ -187,6 +189,7 @@ class MetricEstimator(ShowsRun, TakesRows, CallbackSupportMixin, BaseEstimator):
         sample_weight_val=None,
         groups_val=None,
         side_val=None,
+        **metadata,
     ):
         """Fit the model.
 
@@ -205,11 +208,15 @@ class MetricEstimator(ShowsRun, TakesRows, CallbackSupportMixin, BaseEstimator):
             The validation rows. Without them all rows are cross-validated, each scored by a model
             that it did not train (``method="auto"``), or some are held out, evenly from each class;
             `validation_` says which.
+        metadata : columns by name
+            Columns that the metric reads, as in `side`: ``fit(X, y, amount=amount)``. Metadata
+            routing brings them by themselves, to `score` too.
 
         Returns
         -------
         self
         """
+        side = self._with_named(side, metadata)
         rows = {"X": X, "y": y, "sample_weight": sample_weight, "groups": groups, "side": side}
         judges = {"X_val": X_val, "y_val": y_val, "sample_weight_val": sample_weight_val}
         judges |= {"groups_val": groups_val, "side_val": side_val}
@@ -255,6 +262,8 @@ class MetricEstimator(ShowsRun, TakesRows, CallbackSupportMixin, BaseEstimator):
         try:
             solution = self._run(problem, rng)
         except MetricError as error:
+            if error.best is None and has_gaps(problem.train.X):
+                raise  # a plain line cannot read gaps
             self._unpack(problem, error.best or self._unjudged(problem, error.call or 0))
             if isinstance(error, TooManyFailures):
                 self.status_ = Status.FAULTS
@@ -265,7 +274,8 @@ class MetricEstimator(ShowsRun, TakesRows, CallbackSupportMixin, BaseEstimator):
             raise
         except (Interrupted, Waiting) as stop:
             best = getattr(stop, "best", None)
-            if best is None and (waiting(stop) or current().conduct.answered):
+            known = waiting(stop) or current().conduct.answered
+            if best is None and known and not has_gaps(problem.train.X):
                 status = Status.FAILED if waiting(stop) else Status.STOPPED
                 best = replace(self._unjudged(problem, 0), status=status)
             if best is not None:
@@ -604,7 +614,7 @@ class MetricEstimator(ShowsRun, TakesRows, CallbackSupportMixin, BaseEstimator):
         codes = self._codes()
         if codes is not None:
             shares = [learned[kept][problem.train.y == code].mean() for code in codes]
-            labels = self.classes_.tolist()
+            labels = self.classes_.tolist() if len(codes) > 2 else self._labels()
             self.class_weight_ = dict(zip(labels, map(float, shares), strict=True))
 
     def _codes(self):
@@ -639,7 +649,7 @@ class MetricEstimator(ShowsRun, TakesRows, CallbackSupportMixin, BaseEstimator):
         """Return the scores that the metric reads."""
         return self._told_scores(X, groups, side)
 
-    def score(self, X, y, sample_weight=None, *, groups=None, side=None) -> float:
+    def score(self, X, y, sample_weight=None, *, groups=None, side=None, **metadata) -> float:
         """Return the metric itself, in its own direction.
 
         Parameters
@@ -654,7 +664,62 @@ class MetricEstimator(ShowsRun, TakesRows, CallbackSupportMixin, BaseEstimator):
         float
         """
         warn_if_maximised(self.metric_)
+        side = self._with_named(side, metadata)
         return self._valued(self.metric_, X, y, sample_weight, groups, side)
+
+    def _with_named(self, side, metadata):
+        """Return the side columns with those that were given by name."""
+        given = {name: column for name, column in metadata.items() if column is not None}
+        if not given:
+            return side
+        read = reads(self.metric)
+        for name in given:
+            if name not in read:
+                raise TypeError(
+                    f"{type(self).__name__} got an unexpected argument {name!r}: the metric reads "
+                    f"the columns {', '.join(read) or 'none'}."
+                )
+        return {**dict(items(side, "side")), **given}
+
+    def set_params(self, **params):
+        """Set parameters; those of a model within are ``model__name``.
+
+        Parameters
+        ----------
+        params : by name
+
+        Returns
+        -------
+        self
+        """
+        nested = [name for name in params if name.startswith("model__")]
+        model = params.get("model", self.model)
+        if nested and isinstance(model, str):
+            raise ValueError(
+                f"{nested[0]}: model={model!r} is a name, which has no parameters to set. Give the "
+                "model itself: model=Boosted(...), or model=Reweighted(estimator), whose "
+                "parameters are model__estimator__name."
+            )
+        return super().set_params(**params)
+
+    @property
+    def feature_importances_(self):
+        """How much each feature lowered the loss of the trees, summing to one (see `model_`).
+
+        Only where the model holds LightGBM's trees; a line that it also holds is not counted.
+        Importances for the metric itself: `sklearn.inspection.permutation_importance`.
+        """
+        gains = tree_gains(self.__dict__.get("model_"))
+        if gains is None:
+            raise AttributeError("feature_importances_ is there only where the model has trees.")
+        return gains
+
+    def _get_metadata_request(self):
+        requests = super()._get_metadata_request()
+        for name in reads(self.metric):
+            for method in (requests.fit, requests.score):
+                method.add_request(param=name, alias=True)
+        return requests
 
     def constraint_values(self, X, y, sample_weight=None, *, groups=None, side=None):
         """Return every limit of `subject_to`, and what these rows say of it.

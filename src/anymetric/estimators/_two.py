@@ -16,7 +16,12 @@ class TwoClasses:
     """Targets of two classes: -1 for the first, +1 for the second."""
 
     def _decided(self, scores):
-        return self.classes_[(scores > 0).astype(int)]
+        return self._pair[(scores > 0).astype(int)]
+
+    @property
+    def _pair(self):
+        """The negative and the positive class; `classes_` is sorted, as scikit-learn has it."""
+        return positive_last(self.classes_, getattr(self, "pos_label", None))
 
     def _encode(self, y):
         check_classification_targets(y)
@@ -29,11 +34,11 @@ class TwoClasses:
                 "estimator trains one model a class; MetricClassifier takes many classes itself."
             )
         self.classes_ = classes
-        return np.where(y == classes[-1], 1.0, -1.0)
+        return np.where(y == self._pair[-1], 1.0, -1.0)
 
     def _check_target(self, data):
         if len(np.unique(data.y)) < 2:
-            only = self.classes_[-1 if data.y[0] > 0 else 0]
+            only = self._pair[-1 if data.y[0] > 0 else 0]
             raise ValueError(
                 f"y has only one class among the rows of positive weight: {str(only)!r}. A "
                 "classifier needs two classes."
@@ -41,7 +46,7 @@ class TwoClasses:
 
     def _encode_valid(self, y):
         self._known(y)
-        return np.where(y == self.classes_[1], 1.0, -1.0)
+        return np.where(y == self._pair[1], 1.0, -1.0)
 
     def _known(self, y):
         """Refuse labels that training never saw."""
@@ -57,7 +62,7 @@ class TwoClasses:
     def _problem(self, metric, train, valid):
         problem = super()._problem(metric, train, valid)
         if not isinstance(problem.labels, Classes):
-            check_judging(problem, [f"of the class {str(name)!r}" for name in self.classes_])
+            check_judging(problem, [f"of the class {str(name)!r}" for name in self._pair])
         return problem
 
     def _strata(self, data):
@@ -67,7 +72,7 @@ class TwoClasses:
         return 2 * np.unique(group, return_inverse=True)[1] + (data.y > 0)
 
     def _labels(self):
-        return tuple(self.classes_.tolist())
+        return tuple(self._pair.tolist())
 
     def _default_surrogates(self, metric, train):
         if QUERY in metric.needs and not metric.decides and QUERY in train.side:
@@ -87,6 +92,27 @@ class TwoClasses:
     def _set_coefficients(self, weights, offset):
         self.coef_ = weights[np.newaxis, :]
         self.intercept_ = np.array([offset])
+
+
+def positive_last(classes, pos_label):
+    """Return two classes, the positive one last; by default as they are.
+
+    Examples
+    --------
+    >>> positive_last(np.array(["ham", "spam"]), "ham").tolist()
+    ['spam', 'ham']
+    >>> positive_last(np.array([0, 1]), "yes")
+    Traceback (most recent call last):
+    ...
+    ValueError: pos_label='yes' is none of the classes of y: [0, 1].
+    """
+    if pos_label is None:
+        return classes
+    if pos_label not in classes.tolist():
+        raise ValueError(
+            f"pos_label={pos_label!r} is none of the classes of y: {classes.tolist()}."
+        )
+    return np.concatenate([classes[classes != pos_label], classes[classes == pos_label]])
 
 
 def check_judging(problem, kinds):

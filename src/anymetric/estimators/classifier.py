@@ -13,7 +13,8 @@ from anymetric.auto import Auto
 from anymetric.auto.decisions import check_decision
 from anymetric.calibration import calibrated
 from anymetric.estimators._limits import GroupReader, reads_groups
-from anymetric.estimators._many import ManyClasses
+from anymetric.estimators._many import ManyClasses, means_classes
+from anymetric.estimators._scorer import direction
 from anymetric.estimators._shell import MetricEstimator
 from anymetric.estimators._two import TwoClasses
 from anymetric.rules import GroupRule, OffsetRule, ThresholdRule, TopRule
@@ -46,6 +47,10 @@ class MetricClassifier(ManyClasses, TwoClasses, ClassifierMixin, MetricEstimator
     slices : str or list of str, optional
         Columns of `side` by which the rows are sliced too, with ``surrogates="auto"``: what such
         a slice is worth is learned like that of a group.
+    pos_label : label, optional
+        Of two classes the positive one, which `f1`, `precision`, `recall` and others speak of; by
+        default the second in sorted order. `classes_` stays sorted, and `decision_function` is
+        positive for ``classes_[1]``, as in scikit-learn; `coef_` is of the score of `pos_label`.
     decision : str, ("top", number or share) or DecisionRule, default="auto"
         What turns scores into decisions (``method="auto"``); `decision_rule_` is what came of it.
         ``auto``: what the metric asks for. Where it is a sum of row gains that metadata tell
@@ -191,6 +196,7 @@ class MetricClassifier(ManyClasses, TwoClasses, ClassifierMixin, MetricEstimator
     _parameter_constraints: ClassVar[dict] = {
         **MetricEstimator._parameter_constraints,
         "slices": [str, list, tuple, None],
+        "pos_label": "no_validation",
         "decision": "no_validation",
     }
 
@@ -201,6 +207,7 @@ class MetricClassifier(ManyClasses, TwoClasses, ClassifierMixin, MetricEstimator
         model="auto",
         surrogates="auto",
         slices=None,
+        pos_label=None,
         decision="auto",
         method="auto",
         subject_to=None,
@@ -220,6 +227,7 @@ class MetricClassifier(ManyClasses, TwoClasses, ClassifierMixin, MetricEstimator
         random_state=None,
     ) -> None:
         self.slices = slices
+        self.pos_label = pos_label
         self.decision = decision
         super().__init__(
             metric,
@@ -256,7 +264,8 @@ class MetricClassifier(ManyClasses, TwoClasses, ClassifierMixin, MetricEstimator
         -------
         array of shape (n,) or (n, C)
         """
-        return self._told_scores(X, groups, side)
+        scores = self._told_scores(X, groups, side)
+        return scores if self._classes is not None else direction(self, self._labels()) * scores
 
     def predict(self, X, *, groups=None, side=None) -> np.ndarray:
         """Return the predicted labels.
@@ -291,7 +300,10 @@ class MetricClassifier(ManyClasses, TwoClasses, ClassifierMixin, MetricEstimator
         """
         scores = self._scores(X)
         p = self.calibrator_.probabilities(scores)
-        return np.column_stack([1.0 - p, p]) if p.ndim == 1 else p
+        if p.ndim == 2:
+            return p
+        both = np.column_stack([1.0 - p, p])
+        return both if direction(self, self._labels()) > 0.0 else both[:, ::-1]
 
     @property
     def threshold_(self) -> float:
@@ -375,7 +387,7 @@ class MetricClassifier(ManyClasses, TwoClasses, ClassifierMixin, MetricEstimator
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = self._takes_many
+        tags.classifier_tags.multi_class = self._takes_many and means_classes(self.metric)
         # Labels are taken too; all that the tag would bring is a check of probabilities.
         tags.classifier_tags.multi_label = False
         return tags

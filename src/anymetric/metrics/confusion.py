@@ -161,8 +161,8 @@ class ByGroup(ConfusionMetric):
 
     @property
     def name(self) -> str:
-        """``worst_group_`` or ``mean_group_``, and the metric's name."""
-        return f"{'worst' if self.worst else 'mean'}_group_{self.of.name}"
+        """``worst_group_`` or ``group_mean_``, and the metric's name."""
+        return f"{'worst_group' if self.worst else 'group_mean'}_{self.of.name}"
 
     @property
     def needs(self) -> tuple[str, ...]:

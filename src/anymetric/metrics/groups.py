@@ -53,7 +53,7 @@ class EachGroup(GroupMetric):
 
 @dataclass(frozen=True)
 class MacroByGroup(EachGroup):
-    """Mean over the groups of a rate in each group: macro F-measure by default (section 6.2).
+    """Mean over the groups of a rate in each group: the F-measure by default (section 6.2).
 
     A group without positives has an F-measure of 0, whatever is predicted.
 
@@ -70,7 +70,7 @@ class MacroByGroup(EachGroup):
     >>> groups = np.array(["a", "a", "b", "b"])
     >>> bound = MacroByGroup().bind(np.array([1.0, -1.0, 1.0, -1.0]), side={"groups": groups})
     >>> MacroByGroup().name, round(float(bound.values(np.array([1, -1, 1, 1]))), 3)
-    ('macro_f1', 0.833)
+    ('group_mean_f1', 0.833)
     """
 
     of: CountMetric = field(default_factory=FBeta)
@@ -78,8 +78,8 @@ class MacroByGroup(EachGroup):
 
     @property
     def name(self) -> str:
-        """``macro_`` and the rate's name."""
-        return f"macro_{self.of.name}"
+        """``group_mean_`` and the rate's name."""
+        return f"group_mean_{self.of.name}"
 
     def from_counts(self, counts: Counts) -> NDArray[np.float64]:
         """Return the mean over groups."""
@@ -169,7 +169,7 @@ class DemographicParity(GapPenalty):
     weight: float = 1.0
     groups: str = "groups"
 
-    name = "demographic_parity"
+    name = "penalised_demographic_parity"
 
     def gap(self, counts: Counts) -> NDArray[np.float64]:
         """Return the spread of the shares of flagged rows."""
@@ -204,7 +204,7 @@ class EqualisedOdds(GapPenalty):
     weight: float = 1.0
     groups: str = "groups"
 
-    name = "equalised_odds"
+    name = "penalised_equalised_odds"
 
     def gap(self, counts: Counts) -> NDArray[np.float64]:
         """Return the wider of the two spreads."""

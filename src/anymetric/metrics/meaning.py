@@ -66,10 +66,9 @@ _LABELS: dict[type[Metric], Callable[[], LabelMetric]] = {
 def meant(metric: Metric, classes: Classes) -> Metric:
     """Return what a metric means for these classes; one that means nothing there is refused.
 
-    Names keep their meaning where they can: accuracy, error, balanced accuracy and gmean. A
-    ``macro_`` F-measure, recall or precision, which with two classes is a mean over groups, is
-    one over the classes, as in scikit-learn; ``worst_group_`` is still about groups, with a
-    macro F-measure within each, and so is ``gap()``. Of labels, accuracy is that of the whole set.
+    Names keep their meaning where they can: accuracy, error, balanced accuracy and gmean.
+    ``group_mean_``, ``worst_group_`` and ``gap()`` are about groups, with a macro F-measure, recall
+    or precision within each. Of labels, accuracy is that of the whole set.
 
     Parameters
     ----------
@@ -101,12 +100,10 @@ def meant(metric: Metric, classes: Classes) -> Metric:
 def _of_classes(metric: Metric) -> Metric | None:
     if type(metric) in _SAME:
         return _SAME[type(metric)]()
-    if isinstance(metric, MacroByGroup):
-        return _macro(metric.of)
-    if isinstance(metric, WorstGroup):
+    if isinstance(metric, MacroByGroup | WorstGroup):
         inner = _of_classes(metric.of) or _macro(metric.of)
         if isinstance(inner, ConfusionMetric):
-            return ByGroup(inner, worst=True, groups=metric.groups)
+            return ByGroup(inner, isinstance(metric, WorstGroup), metric.groups)
     if isinstance(metric, RateGap):
         inner = _of_classes(metric.of) or _macro(metric.of)
         if isinstance(inner, ConfusionMetric):
@@ -127,8 +124,6 @@ def _of_labels(metric: Metric) -> Metric | None:
         return _LABELS[type(metric)]()
     if isinstance(metric, ClassF):
         return LabelF(metric.average, metric.beta)
-    if isinstance(metric, MacroByGroup) and isinstance(metric.of, FBeta):
-        return LabelF("macro", metric.of.beta)
     return None
 
 

@@ -20,7 +20,13 @@ from anymetric.metrics.groups import (
     WorstGroup,
 )
 from anymetric.metrics.labelled import Hamming, InstanceF, SubsetAccuracy
-from anymetric.metrics.macro import ClassF, CohenKappa, WorstClassRecall
+from anymetric.metrics.macro import (
+    ClassF,
+    ClassPrecision,
+    CohenKappa,
+    MeanRecall,
+    WorstClassRecall,
+)
 from anymetric.metrics.queries import (
     NDCG,
     QueryAveragePrecision,
@@ -84,6 +90,7 @@ _OTHERS: tuple[Metric, ...] = (
     MeanSquaredError(),
     Pinball(),
     Within(),
+    ClassF("macro"),
     ClassF("micro"),
     ClassF("weighted"),
     WorstClassRecall(),
@@ -93,6 +100,30 @@ _OTHERS: tuple[Metric, ...] = (
     SubsetAccuracy(),
 )
 _READY: dict[str, Metric] = {ready.name: ready for ready in (*_RATES, *_OTHERS)}
+# What people call a metric, and the name that it goes by here or in scikit-learn.
+_CALLED = {
+    "acc": "accuracy",
+    "ap": "average_precision",
+    "auc": "roc_auc",
+    "auprc": "average_precision",
+    "auroc": "roc_auc",
+    "aucpr": "average_precision",
+    "brier": "neg_brier_score",
+    "f_score": "f1",
+    "kappa": "cohen_kappa",
+    "logloss": "neg_log_loss",
+    "log_loss": "neg_log_loss",
+    "mae": "mean_absolute_error",
+    "mape": "neg_mean_absolute_percentage_error",
+    "matthews": "mcc",
+    "mse": "mean_squared_error",
+    "ppv": "precision",
+    "pr_auc": "average_precision",
+    "rmse": "neg_root_mean_squared_error",
+    "roc": "roc_auc",
+    "sensitivity": "recall",
+    "tpr": "recall",
+}
 # Another name that scikit-learn has for the same.
 _ALIASES = {"matthews_corrcoef": "mcc"}
 
@@ -112,10 +143,16 @@ _PATTERNS: dict[str, Callable[[str], Metric]] = {
     rf"micro_f{_NUMBER}": lambda beta: ClassF("micro", float(beta)),
     rf"weighted_f{_NUMBER}": lambda beta: ClassF("weighted", float(beta)),
     rf"instance_f{_NUMBER}": lambda beta: InstanceF(float(beta)),
-    r"macro_(.+)": lambda name: MacroByGroup(_rate(name)),
+    rf"macro_f{_NUMBER}": lambda beta: ClassF("macro", float(beta)),
+    r"(macro_recall)": lambda _: MeanRecall(),
+    r"(macro_precision)": lambda _: ClassPrecision(),
+    r"group_mean_(.+)": lambda name: MacroByGroup(_rate(name)),
     r"worst_group_(.+)": lambda name: WorstGroup(_rate(name)),
     r"(selection_rate)": lambda _: SelectionRate(),
     rf"gap\(({'|'.join(ODDS)})\)": lambda _: OddsGap(),
+    # Alone, the names of fairness are the gaps themselves, as in fairlearn.
+    rf"({'|'.join(ODDS)})": lambda _: OddsGap(),
+    r"(demographic_parity)": lambda _: RateGap(SelectionRate()),
     r"gap\((demographic_parity)\)": lambda _: RateGap(SelectionRate()),
     r"gap\((.+)\)": lambda name: gap_of(_named(name)),
 }
@@ -126,8 +163,8 @@ def metric_names() -> list[str]:
 
     Numbers in a name may be any others: ``f3``, ``precision@100``, ``precision@2.5%``,
     ``recall_at_precision_0.8``, ``ndcg@5``, ``mrr@10``, ``pinball_0.9``, ``within_2``,
-    ``within_5%``; ``macro_`` and
-    ``worst_group_`` go before any rate. ``selection_rate`` is the share of flagged rows, and
+    ``within_5%``; ``group_mean_``
+    and ``worst_group_`` go before any rate. ``selection_rate`` is the share of flagged rows, and
     ``gap(recall)`` the largest difference between groups, of any metric or of
     ``equalized_odds``. scikit-learn's scorers are known by their names too.
 
@@ -152,7 +189,7 @@ def as_metric(spec: Any, *, greater_is_better: bool | None = None) -> Metric:
 
     Examples
     --------
-    >>> as_metric("macro_f1")
+    >>> as_metric("group_mean_f1")
     MacroByGroup(of=FBeta(beta=1.0), groups='groups')
     >>> as_metric("neg_log_loss").greater_is_better
     True
@@ -190,9 +227,18 @@ def _named(name: str) -> Metric:
     for pattern, build in _PATTERNS.items():
         if match := re.fullmatch(pattern, name):
             return build(match[1])
-    near = get_close_matches(name.lower(), sorted({*metric_names(), *get_scorer_names()}), n=4)
+    near = _near(name.lower())
     hint = f"Did you mean {', '.join(near)}?" if near else "metric_names() lists them."
     raise ValueError(f"No metric is called {name!r}. {hint}")
+
+
+def _near(name: str) -> list[str]:
+    """Return what was perhaps meant: a name that people use for it, or one that looks like it."""
+    bare = re.sub(r"^neg_|_score$", "", name.replace("-", "_").replace(" ", "_"))
+    known = sorted({*metric_names(), *get_scorer_names()})
+    if bare in _CALLED or bare in known:
+        return [_CALLED.get(bare, bare)]
+    return get_close_matches(name, known, n=4)
 
 
 def _rate(name: str) -> CountMetric:

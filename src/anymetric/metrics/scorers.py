@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, log_expit
+from sklearn import config_context
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
 from anymetric.metrics.base import BoundMetric, Metric
@@ -61,6 +63,30 @@ def takes_weights(scorer: Any) -> bool:
     return any(p.name == "sample_weight" for p in parameters(function))
 
 
+def requested(scorer: Any) -> list[str]:
+    """Return the columns that a scorer asks for by `set_score_request`."""
+    routing = getattr(scorer, "_metadata_request", None)
+    asked = {} if routing is None else routing.score.requests
+    return [name for name, how in asked.items() if how is True and name != "sample_weight"]
+
+
+def required(scorer: Any) -> list[str]:
+    """Return further arguments without which a scorer's function cannot be called.
+
+    Examples
+    --------
+    >>> from sklearn.metrics import make_scorer
+    >>> required(make_scorer(lambda y_true, y_pred, amount: 0.0))
+    ['amount']
+    """
+    function = getattr(scorer, "_score_func", None)
+    if function is None:
+        return []
+    plain = [p for p in parameters(function)[2:] if p.default is p.empty]
+    kinds = [p for p in plain if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
+    return [p.name for p in kinds if p.name not in getattr(scorer, "_kwargs", {})]
+
+
 def told_positive(scorer: Any, labels: Sequence[Any]) -> Any:
     """Return a scorer that knows the positive label, where it would take one that is not there.
 
@@ -72,7 +98,10 @@ def told_positive(scorer: Any, labels: Sequence[Any]) -> Any:
     """
     function: Any = getattr(scorer, "_score_func", None)
     assumed = [p.default for p in parameters(function) if p.name == "pos_label"]
-    if not assumed or assumed[0] in list(labels) or "pos_label" in scorer._kwargs:
+    if not assumed or "pos_label" in scorer._kwargs:
+        return scorer
+    # Labels out of order are so because the user named the positive one.
+    if assumed[0] in list(labels) and labels[0] < labels[1]:
         return scorer
     told = copy(scorer)
     told._kwargs = {**scorer._kwargs, "pos_label": labels[1]}
@@ -128,6 +157,11 @@ class ScorerMetric(Metric):
         return bool(getattr(self.scorer, "_response_method", None) == "predict_proba")
 
     @property
+    def needs(self) -> tuple[str, ...]:
+        """The columns that the scorer asks for by metadata routing, or cannot do without."""
+        return tuple(dict.fromkeys([*requested(self.scorer), *required(self.scorer)]))
+
+    @property
     def reads_features(self) -> bool:
         """Whether it may look at X: scikit-learn's own hand it to the estimator and no further."""
         return not hasattr(self.scorer, "_score_func")
@@ -152,9 +186,12 @@ class BoundScorer(BoundCalls):
     def call(self, scores: NDArray[np.float64]) -> Any:
         """Ask the scorer about a stand-in with these scores."""
         extra = {"sample_weight": self.rows.weights.copy()} if self.weighted else {}
+        extra |= {name: np.asarray(self.rows.side[name]) for name in self.metric.needs}
         kind = ScoredRegressor if self.names is None else ScoredClassifier
         stand_in = kind(scores, self.names)
-        return self.scorer(stand_in, self._features(), self.truth(), **extra)
+        # Columns reach a scorer by metadata routing alone.
+        with config_context(enable_metadata_routing=True) if self.metric.needs else nullcontext():
+            return self.scorer(stand_in, self._features(), self.truth(), **extra)
 
     @cached_property
     def scorer(self) -> Any:

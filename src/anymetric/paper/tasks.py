@@ -64,7 +64,7 @@ class Task:
     Examples
     --------
     >>> TASKS["compas_noise0"].metric.name
-    'macro_f1'
+    'group_mean_f1'
     """
 
     name: str
@@ -141,18 +141,25 @@ _FAIR = {
     "business": Task(
         "business",
         "Business",
-        "macro_f1",
+        "group_mean_f1",
         whole(business),
         per_class_and_group,
         file=BUSINESS,
         pace=0.11,
     ),
     "compas": Task(
-        "compas", "COMPAS", "macro_f1", whole(load_compas), per_class_and_group, pace=0.085
+        "compas", "COMPAS", "group_mean_f1", whole(load_compas), per_class_and_group, pace=0.085
     ),
-    "adult": Task("adult", "Adult", "macro_f1", whole(load_adult), per_class_and_group, pace=0.72),
+    "adult": Task(
+        "adult", "Adult", "group_mean_f1", whole(load_adult), per_class_and_group, pace=0.72
+    ),
     "credit": Task(
-        "credit", "Default", "macro_f1", whole(load_credit_default), per_class_and_group, pace=0.55
+        "credit",
+        "Default",
+        "group_mean_f1",
+        whole(load_credit_default),
+        per_class_and_group,
+        pace=0.55,
     ),
 }
 FAIR = tuple(_FAIR)

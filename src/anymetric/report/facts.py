@@ -68,8 +68,8 @@ def said_of(metric: Metric) -> str:
     Examples
     --------
     >>> from anymetric.metrics import as_metric
-    >>> said_of(as_metric("macro_f1"))
-    'Mean over the groups of a rate in each group: macro F-measure by default.'
+    >>> said_of(as_metric("group_mean_f1"))
+    'Mean over the groups of a rate in each group: the F-measure by default.'
     """
     if isinstance(metric, AskedMetric):
         return said_of(metric.inner)

@@ -18,7 +18,7 @@ from anymetric.data import Data
 from anymetric.estimators._columns import side_columns
 from anymetric.estimators._queries import TakesQueries
 from anymetric.estimators._rows import as_matrix
-from anymetric.estimators._scorer import scores_of
+from anymetric.estimators._scorer import direction, scores_of
 from anymetric.metrics import (
     BoundMetric,
     BoundQueries,
@@ -85,7 +85,10 @@ class Sample:
             check_exclusive(labels)
             scores = {name: scored_classes(model, X, labels) for name, model in models.items()}
         else:
-            scores = {name: scored(model, X, groups) for name, model in models.items()}
+            scores = {
+                name: direction(model, labels) * scored(model, X, groups)  # type: ignore[no-untyped-call]
+                for name, model in models.items()
+            }
         ranks = labels is not None and not hasattr(ours, "classes_")
         return cls(ours.metric_, data, labels, scores, ranks)
 

@@ -266,7 +266,8 @@ def table(scorer: Scorer, X: Matrix) -> Floats64:
     """Return a model's scores as a table ``(n, C)``; they must be finite."""
     scores = as_table(scorer.scores(X))
     if not np.all(np.isfinite(scores)):
-        raise ValueError(f"{type(scorer).__name__} gave scores that are not finite numbers.")
+        name = type(getattr(scorer, "estimator", scorer)).__name__
+        raise ValueError(f"The model {name} gave scores that are not finite numbers.")
     return scores
 
 

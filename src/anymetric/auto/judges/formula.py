@@ -7,14 +7,12 @@ it would say of another threshold or resample need not be asked.
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_solve
 from scipy.special import expit, logit
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import ConstantKernel, Matern, WhiteKernel
 
@@ -23,6 +21,7 @@ from anymetric.auto.judges.shapes import Shapes, leave_one_out
 from anymetric.metrics import DecisionMetric, Rows
 from anymetric.metrics.cells import Cells
 from anymetric.metrics.counts import ratio
+from anymetric.threads import unwarned
 
 Floats64 = NDArray[np.float64]
 Ints = NDArray[np.intp]
@@ -111,9 +110,7 @@ class Formula:
         model = GaussianProcessRegressor(kernel, alpha=1e-10 + varied, optimizer=None)
         if anew:
             model.optimizer = "fmin_l_bfgs_b"
-        with warnings.catch_warnings():
-            # A formula that does not read some cell has no length there.
-            warnings.simplefilter("ignore", ConvergenceWarning)
+        with unwarned():  # a formula that does not read some cell has no length there
             self.model = model.fit(self._odds(shares), rest / self.spread)
 
     def _chosen(self, shares: Floats64, told: Floats64) -> tuple[bool, int | None]:

@@ -130,7 +130,10 @@ def compares_groups(metric: Metric) -> bool:
     Examples
     --------
     >>> from anymetric.metrics import as_metric
-    >>> compares_groups(as_metric("demographic_parity")), compares_groups(as_metric("macro_f1"))
+    >>> (
+    ...     compares_groups(as_metric("demographic_parity")),
+    ...     compares_groups(as_metric("group_mean_f1")),
+    ... )
     (True, False)
     """
     if isinstance(metric, Limited):

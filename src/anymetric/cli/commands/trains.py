@@ -87,7 +87,7 @@ def fit(
     are turned into features by skrub. The last table is made on rows that no method saw, with the
     error of each value.
 
-    [dim]anymetric fit train.csv --target income --metric macro_f1 --group sex[/dim]
+    [dim]anymetric fit train.csv --target income --metric group_mean_f1 --group sex[/dim]
     """
     from anymetric.cli.black_box import black_box
     from anymetric.cli.fit import Fit
