@@ -18,7 +18,7 @@ from anymetric.datasets import load_compas, split
 
 data = load_compas()
 rows = split(data, random_state=0)
-model = MetricClassifier("macro_f1", max_metric_calls=20, random_state=0)
+model = MetricClassifier("group_mean_f1", max_metric_calls=20, random_state=0)
 model.fit(data.X[rows.train], data.y[rows.train], groups=data.groups[rows.train])
 print(model.score(data.X[rows.test], data.y[rows.test], groups=data.groups[rows.test]))
 """

@@ -89,7 +89,7 @@ def cost(metric: str, sample: Sample, decided: Ints) -> float:
 
 
 def ours(metric: str, train: Sample, test: Sample, seed: int) -> Ints:
-    clf = MetricClassifier(metric, random_state=seed)
+    clf = MetricClassifier(f"penalised_{metric}", random_state=seed)
     return np.asarray(clf.fit(train.X, train.y, groups=train.groups).predict(test.X))
 
 

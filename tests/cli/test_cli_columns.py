@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anymetric.cli.faults import UserError
@@ -83,6 +83,7 @@ def test_other_columns_are_not_taken_for_numbers_or_dates(values, kind):
     assert guess(values).kind == kind
 
 
+@settings(deadline=None)
 @given(st.lists(st.floats(-1e12, 1e12), min_size=1), st.sampled_from(["point", "comma"]))
 def test_a_written_number_is_read_back(values, mark):
     text = [f"{value:,.3f}" for value in values]
@@ -91,6 +92,7 @@ def test_a_written_number_is_read_back(values, mark):
     np.testing.assert_allclose(numbers(column(*text), mark), np.round(values, 3), atol=1e-3)
 
 
+@settings(deadline=None)
 @given(st.lists(st.text(max_size=12), min_size=1, max_size=30))
 def test_any_text_is_some_kind_of_column_and_is_read(values):
     values = column(*values)
