@@ -15,16 +15,18 @@ from anymetric.auto.proposals.ranking import ranking_proposals
 from anymetric.auto.proposals.regression import Spectrum, regression_proposals, regression_trees
 from anymetric.auto.proposals.weights import (
     few_proposals,
+    followed,
     linear_proposals,
+    mixed_shares,
     ridge_path,
     tree_proposals,
 )
-from anymetric.auto.records import Assessment, Candidate, Predictions, Weighting
+from anymetric.auto.records import Assessment, Candidate, Predictions, Proposal, Weighting
 from anymetric.auto.sample import Sample
 from anymetric.auto.task import Task
 from anymetric.data import Data
 from anymetric.metrics import Profit, as_metric
-from anymetric.models import Linear
+from anymetric.models import Linear, LinearScorer, ensemble
 from anymetric.problem import Problem
 from anymetric.surrogates import Pairwise, Slices, Softmax
 
@@ -261,3 +263,28 @@ def test_slices_that_the_user_names_are_proposed(rng):
         proposals = told(linear_proposals(found, one, table, True), table)
         only = [p.weighting.only for p in proposals if p.weighting.only]
         assert any(column == "region" for column, *_ in only) == there
+
+
+def test_trees_follow_the_sources_and_the_share_that_served_lines_best():
+    table = Predictions()
+    weightings = [Weighting(only=("source", name, True)) for name in "abc"]
+    mixtures = [Weighting("both", share) for share in (0.2, 0.5)]
+    for weighting, cost in zip([*weightings, *mixtures], (0.3, 0.1, 0.2, 0.4, 0.3), strict=True):
+        scores = np.zeros((2, 1))
+        found = Assessment(np.zeros(1), cost, np.full(3, cost), scores)
+        table.add(Candidate(Proposal(weighting), None, scores), found)
+    assert followed(table, weightings) == [weightings[1], weightings[2]]
+    assert followed(Predictions(), weightings) == weightings
+    data = Data(np.zeros((4, 1)), np.array([1.0, -1.0, 1.0, -1.0]))
+    rows = Sample(Task((0, 1)), data, data, np.arange(4))
+    problem = Problem(data, "logistic", as_metric("f1"))
+    assert mixed_shares(rows, problem, table) == [0.5, 0.85]
+    assert mixed_shares(rows, problem, Predictions()) == [0.5, 0.85]
+
+
+def test_scores_by_blocks_are_those_of_all_rows(monkeypatch, rng):
+    X = rng.normal(size=(10, 3)).astype(np.float32)
+    line = LinearScorer(rng.normal(size=3), 0.5)
+    whole = line.scores(X)
+    monkeypatch.setattr(ensemble, "ROWS", 4)
+    np.testing.assert_array_equal(line.scores(X), whole)
