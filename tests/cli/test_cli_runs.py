@@ -179,10 +179,10 @@ def test_the_same_command_goes_on_and_another_is_refused_with_the_difference(des
     assert "is a finished run" in err
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_keeps_the_best_model_and_says_where(desk, told, number):
+@pytest.mark.parametrize(("number", "after"), [(signal.SIGINT, 2), (signal.SIGTERM, 9)])
+def test_a_signal_keeps_the_best_model_and_says_where(desk, told, number, after):
     process = start([*desk, *counted(0.1), "--budget", "30", "--run", "run"])
-    until(process, 9)
+    until(process, after)
     process.send_signal(number)
     err = process.communicate(timeout=60)[1]
     assert process.returncode == 130

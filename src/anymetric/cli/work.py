@@ -164,6 +164,8 @@ class Work:
     def _cut(self, cut: BaseException, trained: list[TableModel]) -> None:
         """Save the best so far, and end with what was kept and where."""
         ours = best_before(cut)
+        if isinstance(cut, KeyboardInterrupt):  # from the first answer on there is a model
+            ours = getattr(cut, "best", None)
         with suppress(OSError, UserError):
             if not trained and ours is not None:
                 self._save(self.model(ours))
