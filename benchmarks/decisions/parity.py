@@ -181,9 +181,8 @@ def line_of(own: dict[str, dict[int, Row]]) -> list[str]:
         return spread([first[s].value - other[s].value for s in first if s in other], "+")
 
     values = [spread([row.value for row in of.values()]) for of in own.values()]
-    seconds = [
-        f"{mean([r.seconds for r in own[m].values()] or [0]):.1f}" for m in (OURS, FAIRLEARN)
-    ]
+    taken = [[row.seconds for row in own[m].values()] for m in (OURS, FAIRLEARN)]
+    seconds = [f"{mean(one):.1f}" if one else "–" for one in taken]
     return [str(len(first)), *values, less(own[GRID]), less(own[FAIRLEARN]), *seconds]
 
 
