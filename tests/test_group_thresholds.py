@@ -120,8 +120,10 @@ def test_groups_are_asked_for_where_rows_are_decided_on():
     for call in (clf.predict, clf.decision_function, lambda X: clf.score(X, y)):
         with pytest.raises(ValueError, match=r"needs them here too: give groups=.*'left', 'right'"):
             call(X)
-    with pytest.raises(ValueError, match=r"knows the groups \['left', 'right'\]; got \['up'\]"):
-        clf.predict(X, groups=np.full(len(X), "up"))
+    with pytest.warns(UserWarning, match=r"\['up'\] were never seen .* the common threshold"):
+        common = clf.decision_function(X, groups=np.full(len(X), "up"))
+    own = clf.decision_function(X, groups=groups)
+    np.testing.assert_allclose(own - common, [clf.shifts_[group] for group in groups])
     with pytest.raises(ValueError, match="one value for each of the 600 rows"):
         clf.predict(X, groups=groups[:-1])
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anymetric.data import Columns
+from anymetric.errors import warn
 from anymetric.metrics import GainMetric, Gains
 
 __all__ = [
@@ -96,12 +97,12 @@ class GroupRule:
         return ("groups",)
 
     def moved(self, scores: Floats64, side: Columns) -> Floats64:
-        """Add each group's own number."""
+        """Add each group's own number; a group that fit never saw has the common threshold."""
         groups = side["groups"].tolist()
-        new = sorted(set(groups) - set(self.shifts))
+        new = sorted(set(groups) - set(self.shifts), key=str)
         if new:
-            raise ValueError(f"Groups with a threshold: {list(self.shifts)}; got {new}.")
-        return np.asarray(scores + np.array([self.shifts[group] for group in groups]))
+            warn(f"The groups {new} were never seen at fit, and get the common threshold.")
+        return np.asarray(scores + np.array([self.shifts.get(group, 0.0) for group in groups]))
 
 
 @dataclass(frozen=True)

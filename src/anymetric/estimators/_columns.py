@@ -144,8 +144,8 @@ def rule_columns(rule, scores, groups, side, asked_by):
     ValueError: MetricClassifier decides by RowRule(Profit(tp='saved'), scale=1), which reads the
     column(s) saved of every row; columns given: none. Give side= with columns of these names.
     """
-    if isinstance(rule, GroupRule):
-        members(groups, list(rule.shifts), len(scores), asked_by)
+    if isinstance(rule, GroupRule) and groups is None:
+        members(None, list(rule.shifts), len(scores), asked_by)
     columns = side_columns(scores, side, groups=groups)
     missing = [name for name in rule.needs if name not in columns]
     if missing:
