@@ -19,6 +19,8 @@ from anymetric.ledger import Ledger
 # vary, of how much one does; a candidate is asked about so often at most, as long as there are so
 # many times more calls.
 ENOUGH, VARIED, ASKED, SPARED = 0.1, 0.33, 6, 12
+# Where answers vary, candidates are not asked about after so many calls: others would vary as much.
+MOST_VARIED = 180
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,6 +113,8 @@ class LearnedJudge(Judge):
         return self.formula.error()
 
     def _ask_about(self, scores: Floats64) -> None:
+        if self.formula.noise > 0.0 and self.ledger.calls >= MOST_VARIED:
+            return
         _, costs = self.inner.sweep(scores)
         noise = float(costs[np.argmin(costs[:, 1:].mean(axis=1)), 1:].std())
         shifts, sums = self.alone.flagged(scores)

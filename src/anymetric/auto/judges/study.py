@@ -95,9 +95,9 @@ class Study:
             self.formula.tell(near, self._answers(self._drawn(near)))
             asked += [row for row in new if tuple(row) in self.formula.answers]
             error, spread = self._known(asked)
-        if self.scarce:
-            return spread > 0.0
-        return error <= max(BELIEVED * spread, WELL_VARIED * noise) and spread > 0.0
+        if self.scarce or noise > 0.0:  # single answers would tell even less
+            return spread > 0.0 or noise > 0.0
+        return error <= BELIEVED * spread and spread > 0.0
 
     def _count(self, most: float, begun: bool) -> int:
         """Return how many answers to ask for in the next round; none where there are no calls."""
