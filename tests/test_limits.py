@@ -17,7 +17,7 @@ from anymetric.data import Data
 from anymetric.errors import MetricWarning
 from anymetric.metrics import Limited, as_metric, limited
 from anymetric.metrics.joint import JUMP, joined, settled
-from anymetric.metrics.limited import LimitedConfusion, LimitedCounts
+from anymetric.metrics.under_limits import LimitedConfusion, LimitedCounts
 
 LINEAR = {"model": "linear", "random_state": 0}
 

@@ -1,4 +1,4 @@
-"""Probabilities of a model trained for F1, against calibrated models on the same folds.
+"""Probabilities of a model trained for F1, against calibrated models on the same rows.
 
     python benchmarks/decisions.py probabilities [--seeds 0-4] [--quick] [--table]
 

@@ -11,7 +11,7 @@ from anymetric.errors import warn
 from anymetric.estimators._holdout import FEWEST_ROWS, hold_out
 from anymetric.estimators._units import unit_of
 from anymetric.metrics import Limited, Rows, limited
-from anymetric.metrics.limited import LimitedCounts
+from anymetric.metrics.under_limits import LimitedCounts
 
 
 def claims_of(goal):

@@ -11,7 +11,7 @@ from sklearn.tree import DecisionTreeClassifier
 from anymetric.errors import warn
 from anymetric.estimators._units import InUnit
 from anymetric.metrics import Limited, as_constraints, limit_values, limited
-from anymetric.metrics.limited import LimitedCounts
+from anymetric.metrics.under_limits import LimitedCounts
 
 # Groups are read off the features only with so many rows: fewer can be told apart by chance.
 FEWEST = 100

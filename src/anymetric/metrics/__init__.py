@@ -16,6 +16,7 @@ from anymetric.metrics.groups import (
     MacroByGroup,
     WorstGroup,
 )
+from anymetric.metrics.kept import LimitValue, limit_values
 from anymetric.metrics.labelled import (
     Hamming,
     InstanceF,
@@ -23,8 +24,6 @@ from anymetric.metrics.labelled import (
     LabelMetric,
     SubsetAccuracy,
 )
-from anymetric.metrics.limit_values import LimitValue, limit_values
-from anymetric.metrics.limited import Limited, limited
 from anymetric.metrics.macro import (
     ClassAccuracy,
     ClassF,
@@ -71,6 +70,7 @@ from anymetric.metrics.scorers import ScorerMetric
 from anymetric.metrics.thresholds import Sweep
 from anymetric.metrics.told import ToldMetric
 from anymetric.metrics.top import BreakEven, PrecisionAtFraction, PrecisionAtK
+from anymetric.metrics.under_limits import Limited, limited
 
 __all__ = [
     "NDCG",

@@ -25,7 +25,7 @@ USUAL = 10.0
 # A class with fewer rows is not cut in halves.
 HALVED = 50
 # Trees are trained on mixtures with this share of validation rows, and with the best of those of
-# lines (all of these as well: -0.0001 +- 0.0014, four public tasks with five development seeds);
+# lines (three shares instead cost as much on four public tasks with five development seeds);
 # and on so many of their sources and amounts.
 OF_TREES, FOLLOWED = 0.85, 2
 

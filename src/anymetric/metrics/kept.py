@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from anymetric.data import Floats
 from anymetric.metrics.base import BoundMetric, Metric, MetricError
 from anymetric.metrics.constraints import Constraint
-from anymetric.metrics.limited import Limited
+from anymetric.metrics.under_limits import Limited
 
 
 @dataclass(frozen=True)
