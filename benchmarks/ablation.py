@@ -27,7 +27,7 @@ FULL = "everything"
 
 # What is taken away, and the setting that takes it away.
 REMOVED = {
-    "thresholds inside": {"thresholds": False},
+    "thresholds inside": {"decision": "none"},
     "averaging": {"selection": SingleBest()},
     "training rows at the threshold": {"transfer": False},
     "validation rows that train": {"use_validation": False},

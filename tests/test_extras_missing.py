@@ -91,7 +91,7 @@ def torch():
     anymetric.MetricClassifier("f1", model=model, random_state=0).fit(X, y)
 
 def study():
-    importlib.import_module("anymetric.cli.export").optuna.create_study()
+    importlib.import_module("anymetric.cli.studies").optuna.create_study()
 
 FEATURES = {
     "optuna": study,

@@ -469,7 +469,7 @@ def test_a_metric_is_itself():
         ("f1_scor", {}, "No metric is called 'f1_scor'. Did you mean"),
         ("acuracy", {}, "accuracy"),
         ("#", {}, "metric_names"),
-        ("macro_roc_auc", {}, "cannot be taken group by group"),
+        ("group_mean_roc_auc", {}, "cannot be taken group by group"),
         (3, {}, "a name, a Metric, a scikit-learn scorer or a function; got 3"),
         (dict, {}, "got <class 'dict'>"),
         ("f1", {"greater_is_better": False}, "has its own direction"),

@@ -57,11 +57,14 @@ class Sigmoid:
     offset: float
 
     @classmethod
-    def of(cls, scores: Floats64, positive: Floats64, weights: Floats64) -> Sigmoid:
-        """Fit to smoothed targets, so that no row is called certain."""
+    def of(
+        cls, scores: Floats64, positive: Floats64, weights: Floats64, *, even: bool = False
+    ) -> Sigmoid:
+        """Fit to smoothed targets, so that no row is called certain; `even` is without offset."""
         n = weights @ positive, weights @ (1.0 - positive)
         target = np.where(positive > 0.0, (n[0] + 1.0) / (n[0] + 2.0), 1.0 / (n[1] + 2.0))
         centre, spread = moments(scores, weights)
+        centre = 0.0 if even else centre
         unit = (scores - centre) / spread
 
         def loss(at: Floats64) -> tuple[float, Floats64]:
@@ -70,7 +73,7 @@ class Sigmoid:
             value = weights @ (np.logaddexp(0.0, z) - target * z) + 0.5 * RIDGE * at @ at
             return float(value), np.array([left @ unit, left.sum()]) + RIDGE * at
 
-        rising = [(1e-6, None), (None, None)]
+        rising = [(1e-6, None), (0.0, 0.0) if even else (None, None)]
         slope, offset = minimize(loss, [1.0, 0.0], jac=True, method="L-BFGS-B", bounds=rising).x
         return cls(float(slope / spread), float(offset - slope * centre / spread))
 
@@ -202,7 +205,12 @@ class LabelCalibrator:
 
 
 def calibrated(
-    scores: Floats64, y: Floats64, weights: Floats64, classes: Classes | None = None
+    scores: Floats64,
+    y: Floats64,
+    weights: Floats64,
+    classes: Classes | None = None,
+    *,
+    even: bool = False,
 ) -> Calibrator:
     """Return a sigmoid or steps, whichever has the lower cross-validated log loss.
 
@@ -214,6 +222,9 @@ def calibrated(
         -1 and 1, or codes of the classes.
     weights : array of shape (n,)
     classes : Classes, optional
+    even : bool
+        Of two classes: whether a score of zero is where both are as likely, as it is where the
+        threshold was placed for accuracy. Then it is a sigmoid.
 
     Examples
     --------
@@ -223,6 +234,8 @@ def calibrated(
     >>> isinstance(found, Sigmoid), 2.5 < found.slope < 3.5
     (True, True)
     """
+    if classes is None and even:
+        return Sigmoid.of(scores.reshape(-1), (y > 0.0).astype(np.float64), weights, even=True)
     if classes is None:
         return better_of_two(scores.reshape(-1), (y > 0.0).astype(np.float64), weights)
     members = classes.members(y).astype(np.float64)

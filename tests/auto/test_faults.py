@@ -97,7 +97,7 @@ def profits(unit, kind, rng):
 
         side = {}
     clf = MetricClassifier(spec, model="linear", random_state=0).fit(X, y, **side)
-    return clf.predict(X)
+    return clf.predict(X, **side)
 
 
 @pytest.mark.parametrize("unit", [1e-12, 1e12])

@@ -54,7 +54,7 @@ def wines():
     y = np.array(["Ännchen", "bee & co", HOSTILE])[y]
     shop = np.where(np.arange(len(y)) % 3, "north", "south")
     train = np.arange(len(y)) % 2 == 0
-    ours = MetricClassifier("group_mean_f1", random_state=0)
+    ours = MetricClassifier("macro_f1", random_state=0)
     ours.fit(X[train], y[train], groups=shop[train])
     plain = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
     rivals = {"plain": plain.fit(X[train], y[train]), "bayes": GaussianNB().fit(X[train], y[train])}

@@ -154,7 +154,7 @@ def check_magnitudes(values, name):
             f"{name} is sparse and contains NaN: missing values are read in dense tables only."
         )
     largest = max(np.nanmax(held, initial=0.0), -np.nanmin(held, initial=0.0))
-    if largest > LARGEST:
+    if float(largest) > LARGEST:
         raise ValueError(
             f"{name} holds values as large as {largest:.0e}, whose squares no number holds: "
             "rescale it."

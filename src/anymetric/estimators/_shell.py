@@ -693,7 +693,7 @@ class MetricEstimator(ShowsRun, TakesRows, CallbackSupportMixin, BaseEstimator):
         self
         """
         nested = [name for name in params if name.startswith("model__")]
-        model = params.get("model", self.model)
+        model = params.get("model", getattr(self, "model", None))
         if nested and isinstance(model, str):
             raise ValueError(
                 f"{nested[0]}: model={model!r} is a name, which has no parameters to set. Give the "

@@ -17,6 +17,7 @@ from anymetric.estimators._many import ManyClasses, means_classes
 from anymetric.estimators._scorer import direction
 from anymetric.estimators._shell import MetricEstimator
 from anymetric.estimators._two import TwoClasses
+from anymetric.metrics import Accuracy, ErrorRate
 from anymetric.rules import GroupRule, OffsetRule, ThresholdRule, TopRule
 
 
@@ -326,7 +327,9 @@ class MetricClassifier(ManyClasses, TwoClasses, ClassifierMixin, MetricEstimator
     def _unpack(self, problem, solution):
         super()._unpack(problem, solution)
         rows, scores = held_out(problem, solution)
-        self.calibrator_ = calibrated(scores, rows.y, rows.weights, self._classes)
+        # What is decided for accuracy is the likelier class.
+        even = isinstance(problem.metric, Accuracy | ErrorRate) and solution.scorer is not None
+        self.calibrator_ = calibrated(scores, rows.y, rows.weights, self._classes, even=even)
         if not hasattr(self, "decision_rule_"):
             self.decision_rule_ = self._plain_rule(solution)
 
