@@ -69,10 +69,14 @@ class Answer:
         return json.dumps({**kept, "line": line} if len(line) == 3 else kept)
 
     def scores(self, sample: Dataset) -> NDArray[np.float64]:
-        """Return the scores; a method that shifts by group is told the groups."""
+        """Return the scores; a rule by group or by row is told what it reads."""
         score = getattr(self.estimator, "decision_function", self.estimator.predict)
-        told = {"groups": groups_of(sample)} if "groups" in signature(score).parameters else {}
-        return np.asarray(score(sample.X, **told), dtype=np.float64)
+        told: dict[str, Any] = {"groups": groups_of(sample)}
+        if hasattr(self.estimator, "metric_"):
+            told["side"] = side_of(sample, self.estimator.metric_)
+        known = signature(score).parameters
+        given = {name: value for name, value in told.items() if name in known}
+        return np.asarray(score(sample.X, **given), dtype=np.float64)
 
 
 @dataclass(frozen=True)
