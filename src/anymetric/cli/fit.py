@@ -252,6 +252,8 @@ class Fit:
             voice.line(limit_line(limit))
             if limit["certificate"]:
                 voice.line(f"The certificate: {limit['certificate']}")
+        if limits:
+            voice.line("The other methods were not asked to keep a limit.")
         voice.line(f"The diagnosis: {verdict}")
         if won := families(run):
             voice.line(f"The models: {won}")
