@@ -2,9 +2,9 @@
 
     python benchmarks/learned.py --only suspects|aloud|objectives [--seeds 0-9] [--quick] [--table]
 
-Every section is a module of the package beside this file, with a `main(argv)` of its own, and writes
-its own rows and table, `results/learned_<section>.csv` and `.md`; what is already in the file is not
-measured again. Without `--only` the sections that are there run one after the other. `--quick` asks
+Every section is a module of the package beside this file, with a `main(argv)` of its own, and
+writes its own rows and table, `results/learned_<section>.csv` and `.md`; what is already in the
+file is not measured again. Without `--only` the sections run one after the other. `--quick` asks
 each for a small part of its work.
 """
 
