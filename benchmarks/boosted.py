@@ -86,7 +86,7 @@ hist = Reweighted(HistGradientBoostingClassifier(max_iter=60))
 METHODS = {
     method.name: method
     for method in (
-        Method(PEER, "LightGBMPostShift", "nonlinear", needs="lightgbm"),
+        Method(PEER, "LightGBMThreshold", "nonlinear", needs="lightgbm"),
         Family("linear", "MetricClassifier", "ours"),
         Family("boosted", "MetricClassifier", "ours", settings={"model": "boosted"}),
         Family("auto", "MetricClassifier", "ours", settings={"model": "auto"}),
@@ -190,8 +190,8 @@ def report(rows: Iterable[Row]) -> str:
             "# Boosted",
             "",
             "Test cost, lower is better: mean over seeds ± standard error, the best in bold. "
-            f"Ahead: of {PEER} + post-shift, mean of the paired differences ± standard error; in "
-            "bold where it is more than two of them.",
+            f"Ahead: of {PEER} + tuned threshold, mean of the paired differences ± standard error; "
+            "in bold where it is more than two of them.",
             "",
             markdown(head, lines),
             "",

@@ -12,7 +12,7 @@ from benchmarks.quality.samples import Parts, groups_of
 from numpy.typing import NDArray
 
 from anymetric import FaultPolicy, MetricClassifier
-from anymetric.baselines import CMAES, PostShift
+from anymetric.baselines import CMAES, TunedThreshold
 from anymetric.metrics import FunctionMetric
 
 Floats64 = NDArray[np.float64]
@@ -107,7 +107,9 @@ class WeightsByGP:
         import optuna
 
         optuna.logging.set_verbosity(optuna.logging.ERROR)
-        start = PostShift(self.metric, max_metric_calls=self.calls // 4, random_state=self.seed)
+        start = TunedThreshold(
+            self.metric, max_metric_calls=self.calls // 4, random_state=self.seed
+        )
         start.fit(X, y, **given)
         first = np.append(start.coef_.ravel(), start.intercept_)
         valid = dense(given["X_val"])
@@ -143,7 +145,7 @@ PATIENT = FaultPolicy(timeout=PATIENCE)
 # A maker of every method, and how its box is disturbed.
 METHODS: dict[str, tuple[Callable[..., Any], Callable[..., Any] | None]] = {
     "threshold tuning": (
-        lambda m, seed: PostShift(m, max_metric_calls=SWEPT, random_state=seed),
+        lambda m, seed: TunedThreshold(m, max_metric_calls=SWEPT, random_state=seed),
         None,
     ),
     "anymetric": (ours(), None),

@@ -12,7 +12,7 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 
 from anymetric import MetricClassifier
-from anymetric.baselines import BalancedLogistic, LogisticBaseline, PostShift
+from anymetric.baselines import BalancedLogistic, LogisticBaseline, TunedThreshold
 from anymetric.datasets import load_compas, split
 from anymetric.report import gather, page
 
@@ -23,7 +23,7 @@ TABLE = re.compile(r"^( *)\{\{ table (\S+) \}\}$", re.MULTILINE)
 BASELINES = {
     "logistic regression": LogisticBaseline,
     "balanced": BalancedLogistic,
-    "post-shift": PostShift,
+    "tuned threshold": TunedThreshold,
 }
 
 

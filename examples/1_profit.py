@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from anymetric import MetricClassifier
-from anymetric.baselines import LogisticBaseline, PostShift
+from anymetric.baselines import LogisticBaseline, TunedThreshold
 from anymetric.datasets import load_credit_default, split
 from anymetric.displays import ThresholdDisplay
 from anymetric.metrics import Profit
@@ -33,7 +33,7 @@ def main(path):
     profit = Profit(tp="saved", fp="-margin")
     models = {
         "logistic regression": LogisticBaseline(profit, random_state=0),
-        "tuned threshold": PostShift(profit, random_state=0),
+        "tuned threshold": TunedThreshold(profit, random_state=0),
         "anymetric": MetricClassifier(profit, random_state=0),
     }
     print("Profit on test rows, thousands a client:")

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from anymetric import MetricClassifier
-from anymetric.baselines import LogisticBaseline, PostShift
+from anymetric.baselines import LogisticBaseline, TunedThreshold
 from anymetric.datasets import load_adult, split
 from anymetric.displays import SliceWeightsDisplay
 
@@ -29,7 +29,7 @@ def main(path):
     checked = {"X_val": clean.X, "y_val": clean.y}
     models = {
         "logistic regression": LogisticBaseline("f1", random_state=0),
-        "tuned threshold": PostShift("f1", random_state=0),
+        "tuned threshold": TunedThreshold("f1", random_state=0),
     }
     for model in models.values():
         model.fit(train.X, labels, **checked)

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from anymetric import MetricClassifier
-from anymetric.baselines import LogisticBaseline, PostShift
+from anymetric.baselines import LogisticBaseline, TunedThreshold
 from anymetric.datasets import load_compas, split
 
 
@@ -54,7 +54,7 @@ def main(path):
     train, test = data.take(np.concatenate([rows.train, rows.validation])), data.take(rows.test)
     models = {
         "logistic regression": LogisticBaseline("penalised_equalised_odds", random_state=0),
-        "tuned threshold": PostShift("penalised_equalised_odds", random_state=0),
+        "tuned threshold": TunedThreshold("penalised_equalised_odds", random_state=0),
         "anymetric": MetricClassifier("penalised_equalised_odds", random_state=0),
     }
     print("Error plus gap on test rows, lower is better:")

@@ -12,7 +12,7 @@ import numpy as np
 from matplotlib import pyplot as plt
 
 from anymetric import Adagrad, Descent, LinearInterpolation, MetricClassifier, Slices
-from anymetric.baselines import LogisticBaseline, PostShift
+from anymetric.baselines import LogisticBaseline, TunedThreshold
 from anymetric.datasets import best_linear_gmean, load_simulated, split
 from anymetric.displays import DescentDisplay, FrontierDisplay
 
@@ -38,7 +38,7 @@ def fitted(seed):
     validation = {"X_val": valid.X, "y_val": valid.y}
     models = {
         "logistic regression": LogisticBaseline("gmean").fit(train.X, train.y, **validation),
-        "tuned threshold": PostShift("gmean").fit(train.X, train.y, **validation),
+        "tuned threshold": TunedThreshold("gmean").fit(train.X, train.y, **validation),
         "the paper's method": ours().fit(train.X, train.y, side=train.side, **validation),
     }
     return models, [model.score(test.X, test.y) for model in models.values()]

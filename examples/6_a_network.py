@@ -12,7 +12,7 @@ from sklearn.datasets import make_moons
 from torch import nn
 
 from anymetric import MetricClassifier, TorchModel
-from anymetric.baselines import PostShift
+from anymetric.baselines import TunedThreshold
 
 
 def net(d):
@@ -54,7 +54,7 @@ def main(path):
     X_test, y_test = moons(10_000, seed=2)
     family = TorchModel(net, lr=0.02, epochs=40, patience=4)
     models = {
-        "tuned threshold": PostShift("f1", random_state=0),
+        "tuned threshold": TunedThreshold("f1", random_state=0),
         "anymetric, a line": MetricClassifier("f1", model="linear", random_state=0),
         "anymetric, a network": MetricClassifier("f1", model=family, random_state=0),
     }

@@ -17,12 +17,12 @@ from anymetric.baselines import (
     BothLogistic,
     ClassWeightSearch,
     DomainWeighted,
-    GroupPostShift,
+    GroupThresholds,
     LogisticBaseline,
-    PostShift,
+    TunedThreshold,
     ValidationLogistic,
-    group_post_shift,
-    post_shift,
+    tune_group_thresholds,
+    tune_threshold,
 )
 from anymetric.baselines._fits import CrossFit, folds
 from anymetric.baselines.clean import density_ratio
@@ -43,7 +43,7 @@ small = st.integers(0, 5).map(float)
 
 @settings(deadline=None, max_examples=40)
 @given(rows=st.lists(st.tuples(small, st.booleans()), min_size=2, max_size=12), data=st.data())
-def test_post_shift_is_the_best_of_all_cuts(rows, data):
+def test_a_tuned_threshold_is_the_best_of_all_cuts(rows, data):
     scores, positive = np.array([r[0] for r in rows]), np.array([r[1] for r in rows])
     positive[:2] = True, False
     name, plain = data.draw(
@@ -54,22 +54,22 @@ def test_post_shift_is_the_best_of_all_cuts(rows, data):
             ]
         )
     )
-    shift, value = post_shift(as_metric(name).bind(np.where(positive, 1.0, -1.0)), scores)
+    shift, value = tune_threshold(as_metric(name).bind(np.where(positive, 1.0, -1.0)), scores)
     brute = max(plain(positive, scores + cut > 0) for cut in cuts(scores))
     assert value == pytest.approx(brute)
     assert plain(positive, scores + shift > 0) == pytest.approx(value)
 
 
-def test_post_shift_takes_the_smallest_of_equally_good_shifts():
+def test_a_tuned_threshold_takes_the_smallest_of_equally_good_shifts():
     bound = as_metric("error").bind(np.array([-1.0, 1.0, -1.0, 1.0]))
-    assert post_shift(bound, np.array([1.0, 2.0, 3.0, 4.0])) == (-1.5, 0.25)
+    assert tune_threshold(bound, np.array([1.0, 2.0, 3.0, 4.0])) == (-1.5, 0.25)
 
 
 def test_a_metric_of_scores_has_no_threshold_to_shift(rng):
     y = np.where(rng.random(30) < 0.5, 1.0, -1.0)
     scores = rng.normal(size=30)
     bound = as_metric("roc_auc").bind(y)
-    assert post_shift(bound, scores) == (0.0, float(bound.values(scores)))
+    assert tune_threshold(bound, scores) == (0.0, float(bound.values(scores)))
 
 
 @settings(deadline=None, max_examples=25)
@@ -77,11 +77,11 @@ def test_a_metric_of_scores_has_no_threshold_to_shift(rng):
     rows=st.lists(st.tuples(small, st.booleans(), st.sampled_from("ab")), min_size=4, max_size=9),
     seed=st.integers(0, 5),
 )
-def test_group_post_shift_is_the_best_of_all_products_of_cuts(rows, seed):
+def test_group_thresholds_is_the_best_of_all_products_of_cuts(rows, seed):
     scores, positive, groups = (np.array([row[k] for row in rows]) for k in range(3))
     groups[:2] = "a", "b"
     bound = as_metric("group_mean_f1").bind(np.where(positive, 1.0, -1.0), side={"groups": groups})
-    shifts, value = group_post_shift(bound, scores, groups, np.random.default_rng(seed))
+    shifts, value = tune_group_thresholds(bound, scores, groups, np.random.default_rng(seed))
     each = [cuts(scores[groups == g]) for g in "ab"]
     brute = max(
         plain_macro_f1(positive, scores + np.where(groups == "a", a, b) > 0, groups)
@@ -93,13 +93,13 @@ def test_group_post_shift_is_the_best_of_all_products_of_cuts(rows, seed):
 
 
 @pytest.mark.parametrize("name", ["worst_group_error", "penalised_demographic_parity", "gmean"])
-def test_group_post_shift_never_loses_to_a_common_shift(name, rng):
+def test_group_thresholds_never_loses_to_a_common_shift(name, rng):
     _, y, groups = task()
     target = np.where(y == "yes", 1.0, -1.0)
     scores = target + rng.normal(size=len(y)) + (groups == "f")
     bound = as_metric(name).bind(target, side={"groups": groups})
-    shifts, value = group_post_shift(bound, scores, groups, rng)
-    _, common = post_shift(bound, scores)
+    shifts, value = tune_group_thresholds(bound, scores, groups, rng)
+    _, common = tune_threshold(bound, scores)
     assert bound.metric.cost(value) <= bound.metric.cost(common)
     moved = scores + np.array([shifts[g] for g in groups])
     assert float(bound.values(moved)) == pytest.approx(value)
@@ -136,10 +136,10 @@ def test_the_ratio_kept_is_the_best_on_validation_rows():
     assert values[search.summary_.chosen["ratio"]] == pytest.approx(max(values.values()))
 
 
-def test_post_shift_chooses_c_and_threshold_together():
+def test_a_tuned_threshold_chooses_c_and_threshold_together():
     X, y, groups = task()
     grid = [0.01, 1.0, 100.0]
-    found = fitted(PostShift("group_mean_f1", C=grid))
+    found = fitted(TunedThreshold("group_mean_f1", C=grid))
     brute = []
     for C in grid:
         plain = make_pipeline(StandardScaler(), LogisticRegression(C=C, tol=1e-10, max_iter=1000))
@@ -150,14 +150,16 @@ def test_post_shift_chooses_c_and_threshold_together():
 
 
 def test_a_model_without_intercept_is_shifted_all_the_same():
-    without, plain = (fitted(k("f1", fit_intercept=False)) for k in (PostShift, LogisticBaseline))
+    without, plain = (
+        fitted(k("f1", fit_intercept=False)) for k in (TunedThreshold, LogisticBaseline)
+    )
     assert plain.intercept_[0] == 0.0
     assert without.validation_score_ > plain.validation_score_
 
 
-def test_group_post_shift_asks_for_groups_it_knows():
+def test_group_thresholds_asks_for_groups_it_knows():
     X, y, groups = task()
-    found = fitted(GroupPostShift())
+    found = fitted(GroupThresholds())
     shifted = X @ found.coef_[0] + found.intercept_[0] + [found.shifts_[g] for g in groups]
     np.testing.assert_allclose(found.decision_function(X, groups=groups), shifted)
     with pytest.raises(ValueError, match=r"needs them here too: give groups="):
@@ -167,13 +169,13 @@ def test_group_post_shift_asks_for_groups_it_knows():
     with pytest.raises(ValueError, match="one value for each of the 240 rows"):
         found.predict(X, groups=groups[:3])
     with pytest.raises(ValueError, match="give groups= too"):
-        GroupPostShift("f1").fit(X, y)
+        GroupThresholds("f1").fit(X, y)
 
 
 def test_a_group_without_validation_rows_keeps_the_common_threshold():
     X, y, groups = task()
     only = groups == "m"
-    found = GroupPostShift("f1").fit(
+    found = GroupThresholds("f1").fit(
         X, y, groups=groups, X_val=X[only], y_val=y[only], groups_val=groups[only]
     )
     assert found.shifts_["f"] == 0.0
@@ -231,5 +233,7 @@ def test_domain_weights_pass_over_rows_that_look_spoilt(rng):
     X[spoilt, 0] *= -1.0
     kept, test = slice(0, 2000), slice(2500, None)
     valid = {"X_val": X[2000:2500], "y_val": y[2000:2500]}
-    plain, weighted = (k("f1").fit(X[kept], y[kept], **valid) for k in (PostShift, DomainWeighted))
+    plain, weighted = (
+        k("f1").fit(X[kept], y[kept], **valid) for k in (TunedThreshold, DomainWeighted)
+    )
     assert weighted.score(X[test], y[test]) > plain.score(X[test], y[test]) + 0.05

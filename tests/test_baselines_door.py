@@ -18,12 +18,12 @@ from anymetric.baselines import (
     ClassWeightSearch,
     DomainWeighted,
     GenRates,
-    GroupPostShift,
+    GroupThresholds,
     KarRanker,
-    LightGBMPostShift,
+    LightGBMThreshold,
     LogisticBaseline,
-    PostShift,
     RelaxedFM,
+    TunedThreshold,
     ValidationLogistic,
 )
 from anymetric.metrics import MetricError
@@ -32,10 +32,10 @@ from baseline_tasks import ARRAY_API, fitted, plain_macro_f1, task
 
 EVERY = [
     LogisticBaseline,
-    PostShift,
+    TunedThreshold,
     BalancedLogistic,
     ClassWeightSearch,
-    GroupPostShift,
+    GroupThresholds,
     ValidationLogistic,
     BothLogistic,
     DomainWeighted,
@@ -45,7 +45,7 @@ EVERY = [
 ]
 # Their validation score is that of models that had not seen the row.
 CROSS_FITTED = (ValidationLogistic, BothLogistic)
-GROUPED = (GroupPostShift, FWEG)
+GROUPED = (GroupThresholds, FWEG)
 
 
 def known(estimator, groups):
@@ -105,7 +105,10 @@ def test_a_user_metric_finds_the_threshold_of_the_ready_made_one():
     def positive_f1_score(y_true, y_pred):
         return f1_score(y_true == "yes", y_pred == "yes", zero_division=0)
 
-    ours, theirs = fitted(PostShift("f1", C=1.0)), fitted(PostShift(positive_f1_score, C=1.0))
+    ours, theirs = (
+        fitted(TunedThreshold("f1", C=1.0)),
+        fitted(TunedThreshold(positive_f1_score, C=1.0)),
+    )
     assert theirs.intercept_ == pytest.approx(ours.intercept_)
     assert (ours.n_metric_calls_, theirs.n_metric_calls_) == (1, 81)
 
@@ -136,13 +139,13 @@ class FailsAfter:
         return self.values[-1]
 
 
-SWEEPING = [PostShift, GroupPostShift, ValidationLogistic, BothLogistic, DomainWeighted]
+SWEEPING = [TunedThreshold, GroupThresholds, ValidationLogistic, BothLogistic, DomainWeighted]
 
 
-@pytest.mark.parametrize("kind", [*SWEEPING, LightGBMPostShift], ids=lambda k: k.__name__)
+@pytest.mark.parametrize("kind", [*SWEEPING, LightGBMThreshold], ids=lambda k: k.__name__)
 @pytest.mark.parametrize("answers", [1, 12, 100])
 def test_a_sweep_that_fails_part_way_leaves_the_best_that_was_judged(kind, answers):
-    if kind is LightGBMPostShift:
+    if kind is LightGBMThreshold:
         pytest.importorskip("lightgbm")
         answers = min(answers, 20)
     own = FailsAfter(lambda y_true, y_pred, groups: np.mean(y_true == y_pred), answers)
@@ -164,7 +167,7 @@ def test_thresholds_of_groups_found_before_a_failure_are_kept():
 
     own = FailsAfter(macro_f1, 600)
     with pytest.raises(MetricError) as failure:
-        fitted(GroupPostShift(own, C=1.0, greater_is_better=True, random_state=0))
+        fitted(GroupThresholds(own, C=1.0, greater_is_better=True, random_state=0))
     best, common = failure.value.best, max(own.values[:81])
     assert best.validation_score_ > common
     assert len(set(best.shifts_.values())) == 2
@@ -186,19 +189,19 @@ def test_a_path_that_fails_part_way_leaves_the_best_that_was_judged():
 
 def test_bad_settings_are_explained():
     with pytest.raises(ValueError, match=r"positive number or a list of them is needed; got \[\]"):
-        fitted(PostShift(C=[]))
+        fitted(TunedThreshold(C=[]))
     with pytest.raises(ValueError, match=r"made for F-measures .* the metric is 'accuracy'"):
         fitted(RelaxedFM("accuracy"))
-    with pytest.raises(ValueError, match="'C' parameter of PostShift"):
-        fitted(PostShift(C=-1.0))
+    with pytest.raises(ValueError, match="'C' parameter of TunedThreshold"):
+        fitted(TunedThreshold(C=-1.0))
 
 
 @pytest.mark.parametrize(
     "estimator",
     [
         LogisticBaseline(),
-        PostShift(),
-        BalancedLogistic(post_shift=True),
+        TunedThreshold(),
+        BalancedLogistic(tune_threshold=True),
         ClassWeightSearch(ratios=[0.5, 2.0]),
         DomainWeighted(),
         RelaxedFM(step=1.0, iterations=40),
@@ -217,7 +220,7 @@ def test_scikit_learn_accepts_the_estimator(estimator):
 
 def test_arrays_of_the_array_api_are_taken():
     """The one check that scikit-learn skips unless SciPy is told so before it is imported."""
-    names = [kind.__name__ for kind in EVERY if kind is not GroupPostShift]  # which needs groups
+    names = [kind.__name__ for kind in EVERY if kind is not GroupThresholds]  # which needs groups
     code = f"""
 import warnings
 from sklearn.utils.estimator_checks import {ARRAY_API}

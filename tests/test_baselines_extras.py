@@ -9,13 +9,13 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import check_estimator
 
-from anymetric.baselines import CMAES, LightGBMPostShift, LogisticBaseline, PostShift
+from anymetric.baselines import CMAES, LightGBMThreshold, LogisticBaseline, TunedThreshold
 from anymetric.errors import MissingExtra, import_extra
 from baseline_tasks import ARRAY_API, fitted, plain_macro_f1, task
 
 EXTRAS = [
     (CMAES(max_metric_calls=300, random_state=0), "cma"),
-    (LightGBMPostShift(trees=30, random_state=0), "lightgbm"),
+    (LightGBMThreshold(trees=30, random_state=0), "lightgbm"),
 ]
 every = pytest.mark.parametrize(("estimator", "package"), EXTRAS, ids=[e[1] for e in EXTRAS])
 
@@ -61,9 +61,9 @@ def test_scikit_learn_accepts_the_estimator(estimator, package):
     assert set(wrong) <= {ARRAY_API}, wrong
 
 
-def test_the_evolution_strategy_goes_on_from_post_shift_within_its_budget():
+def test_the_evolution_strategy_goes_on_from_a_tuned_threshold_within_its_budget():
     loaded_or_skip("cma")
-    plain = fitted(PostShift("group_mean_f1", C=1.0))
+    plain = fitted(TunedThreshold("group_mean_f1", C=1.0))
     found = fitted(CMAES("group_mean_f1", max_metric_calls=250, random_state=0))
     assert found.history_[0]["cost"] == plain.cost_
     assert found.cost_ <= plain.cost_
@@ -75,7 +75,7 @@ def test_boosted_trees_see_what_no_line_separates(rng):
     X = rng.normal(size=(1500, 2))
     y = X[:, 0] * X[:, 1] > 0
     kept = {"X_val": X[800:1100], "y_val": y[800:1100]}
-    trees = LightGBMPostShift("f1", random_state=0).fit(X[:800], y[:800], **kept)
+    trees = LightGBMThreshold("f1", random_state=0).fit(X[:800], y[:800], **kept)
     line = LogisticBaseline("f1").fit(X[:800], y[:800], **kept)
     assert trees.score(X[1100:], y[1100:]) > 0.9 > line.score(X[1100:], y[1100:]) + 0.1
     assert not hasattr(trees, "coef_")

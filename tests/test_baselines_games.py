@@ -8,7 +8,14 @@ from scipy import optimize
 from sklearn.datasets import make_classification
 from sklearn.metrics import f1_score
 
-from anymetric.baselines import FWEG, GenRates, KarRanker, LogisticBaseline, PostShift, RelaxedFM
+from anymetric.baselines import (
+    FWEG,
+    GenRates,
+    KarRanker,
+    LogisticBaseline,
+    RelaxedFM,
+    TunedThreshold,
+)
 from anymetric.baselines._adagrad import adagrad
 from anymetric.baselines._elicitation import confusion, elicited, expected_costs, probes
 from anymetric.baselines._fmeasures import FMeasures
@@ -291,9 +298,9 @@ def test_fweg_needs_decisions():
         fitted(FWEG("roc_auc"))
 
 
-def test_post_shift_and_fweg_agree_on_one_group_of_clean_rows():
+def test_a_tuned_threshold_and_fweg_agree_on_one_group_of_clean_rows():
     X, y, _ = task(n=2000)
-    found, shifted = (k("f1", C=1.0).fit(X, y, X_val=X, y_val=y) for k in (FWEG, PostShift))
+    found, shifted = (k("f1", C=1.0).fit(X, y, X_val=X, y_val=y) for k in (FWEG, TunedThreshold))
     value = f1_score(y, found.predict(X), pos_label="yes")
     assert found.score(X, y) == pytest.approx(value)
     assert value == pytest.approx(shifted.validation_score_, abs=0.02)

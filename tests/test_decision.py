@@ -14,7 +14,7 @@ from sklearn.metrics import log_loss
 
 from anymetric import MetricClassifier
 from anymetric.auto.decisions import Threshold
-from anymetric.baselines import PostShift
+from anymetric.baselines import TunedThreshold
 from anymetric.calibration import Isotonic, Sigmoid, calibrated
 from anymetric.metrics import Classes, Profit
 from anymetric.rules import OffsetRule, RowRule, ThresholdRule, TopRule
@@ -125,7 +125,9 @@ def test_other_tools_take_the_probabilities():
     assert (
         CalibrationDisplay.from_estimator(vote.estimators_[0], X[TEST], Y[TEST]).line_ is not None
     )
-    assert not hasattr(PostShift("f1"), "predict_proba")  # no rows that did not place its threshold
+    assert not hasattr(
+        TunedThreshold("f1"), "predict_proba"
+    )  # no rows that did not place its threshold
 
 
 def test_descents_have_probabilities_too():

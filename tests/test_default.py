@@ -8,7 +8,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import f1_score, log_loss
 
 from anymetric.auto import Auto
-from anymetric.baselines import BothLogistic, PostShift
+from anymetric.baselines import BothLogistic, TunedThreshold
 from anymetric.estimators import MetricClassifier
 from anymetric.metrics import Profit, metric
 from anymetric.solution import Status
@@ -87,7 +87,7 @@ def test_amounts_that_the_metric_reads_weigh_rows():
     assert profit_of(weigh=True) > 1.2 * profit_of(weigh=False)
 
 
-def test_rare_positives_are_found_as_post_shift_finds_them():
+def test_rare_positives_are_found_as_a_tuned_threshold_finds_them():
     """Even cuts of ten thousand rows pass thirty positives in one step."""
     rng = np.random.default_rng(0)
 
@@ -98,7 +98,7 @@ def test_rare_positives_are_found_as_post_shift_finds_them():
     (X, y), (X_val, y_val), test = drawn(), drawn(), drawn()
     ours, theirs = (
         clf.fit(X, y, X_val=X_val, y_val=y_val).score(*test)
-        for clf in (line("f1"), PostShift("f1", random_state=0))
+        for clf in (line("f1"), TunedThreshold("f1", random_state=0))
     )
     assert ours > theirs - 0.03
 

@@ -29,10 +29,10 @@ STILL = Estimate(np.zeros(2), np.zeros(2), flat=True)
         (0.10, 0.02, estimate(r_squared=0.0), Verdict.GO),
         (0.03, 0.02, estimate(), Verdict.MORE_ROWS),
         (0.01, 0.02, estimate(), Verdict.MORE_ROWS),
-        (0.004, 0.003, estimate(), Verdict.POST_SHIFT),
+        (0.004, 0.003, estimate(), Verdict.TUNED_THRESHOLD),
         (-0.05, 0.02, estimate(), Verdict.WORSE),
         (-0.01, 0.02, estimate(r_squared=0.1), Verdict.MORE_SURROGATES),
-        (0.001, 0.002, estimate(condition=1e9), Verdict.POST_SHIFT),
+        (0.001, 0.002, estimate(condition=1e9), Verdict.TUNED_THRESHOLD),
         (float("nan"), float("nan"), estimate(), Verdict.COMPARE),
         (float("nan"), float("nan"), estimate(condition=1e9), Verdict.FEWER_SURROGATES),
         (float("nan"), float("nan"), STILL, Verdict.SAME),
@@ -65,7 +65,7 @@ def test_a_function_of_decisions_is_judged_as_a_named_metric_is(metric):
     problem = Problem(data, per_class("logistic"), asked, labels=(0, 1))
     run = Summary(gain=0.0, gain_error=0.0001)
     found = diagnose(problem, np.array([1.0, 0.3]), run, np.random.default_rng(0), pairs=16)
-    assert found.verdict is Verdict.POST_SHIFT
+    assert found.verdict is Verdict.TUNED_THRESHOLD
 
 
 def test_a_metric_of_the_order_alone_has_no_threshold():

@@ -366,7 +366,7 @@ DECIDING = ["accuracy", "error", "f1", "f2", "gmean", "balanced_error", "precisi
 
 
 @pytest.mark.parametrize("metric", DECIDING)
-def test_the_result_is_never_worse_than_post_shift(metric):
+def test_the_result_is_never_worse_than_a_tuned_threshold(metric):
     assert metric in metric_names()
     rows, judged = np.arange(100), np.arange(100, 160)
     fitted = (
@@ -386,13 +386,13 @@ def test_the_result_is_never_worse_than_post_shift(metric):
     assert fitted.cost_ <= best + 1e-12
 
 
-def test_post_shift_of_a_users_function_is_the_ready_mades():
+def test_a_tuned_threshold_of_a_users_function_is_the_ready_mades():
     own = with_metric(CLASSIFIER, partial(f1_score, zero_division=0.0)).fit(X, Y)
     ready = clone(CLASSIFIER).fit(X, Y)
     assert own.history_[0]["cost"] == pytest.approx(ready.history_[0]["cost"] - 1.0)
 
 
-def test_post_shift_of_a_users_function_is_not_dear():
+def test_a_tuned_threshold_of_a_users_function_is_not_dear():
     rows = np.tile(X, (8, 1)) + 1e-3 * RNG.normal(size=(1280, 4))
     fitted = with_metric(CLASSIFIER, Counted()).fit(X, Y, X_val=rows, y_val=np.tile(Y, 8))
     assert fitted.history_[0]["calls"] <= 1 + 200 + 1

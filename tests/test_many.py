@@ -567,7 +567,7 @@ def test_a_rival_on_both_samples_is_scikit_learns_model_of_all_rows(form):
     assert_allclose(centred(clf, form(X)), centred(theirs, X), atol=0.02)
 
 
-def test_post_shift_of_many_classes_is_the_plain_model_at_other_offsets():
+def test_a_tuned_threshold_of_many_classes_is_the_plain_model_at_other_offsets():
     X, y = make_classification(
         600, n_informative=4, n_classes=3, weights=[0.8, 0.1], random_state=0
     )

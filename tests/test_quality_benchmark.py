@@ -23,8 +23,8 @@ from benchmarks.quality.store import HEADER, Cell, Row, Store  # noqa: E402
 from benchmarks.quality.table import report  # noqa: E402
 from benchmarks.quality.tasks import TASKS  # noqa: E402
 
-TINY = ["--tasks", "wine_balanced", "--methods", "logistic", "post_shift", "--seeds", "0,1"]
-TWO = {"logistic": [0.3], "post_shift": [0.4]}, {"logistic": 1.0, "post_shift": 1.0}
+TINY = ["--tasks", "wine_balanced", "--methods", "logistic", "tuned_threshold", "--seeds", "0,1"]
+TWO = {"logistic": [0.3], "tuned_threshold": [0.4]}, {"logistic": 1.0, "tuned_threshold": 1.0}
 SMALL = ["simulated_gmean", "compas_noisy50", "compas_noisy50_v200", "wine_balanced"]
 
 
@@ -41,7 +41,7 @@ def test_a_tiny_run_stores_every_cell_and_tables_both_methods(out, capsys):
     assert quality(out) == 0
     rows = Store(out).rows()
     assert set(rows) == {
-        Cell("wine_balanced", m, s) for m in ("logistic", "post_shift") for s in (0, 1)
+        Cell("wine_balanced", m, s) for m in ("logistic", "tuned_threshold") for s in (0, 1)
     }
     for row in rows.values():
         assert row.good
@@ -54,7 +54,7 @@ def test_a_tiny_run_stores_every_cell_and_tables_both_methods(out, capsys):
     written = out.with_suffix(".md").read_text(encoding="utf-8")
     for text in (told.out, written):
         assert "| logistic" in text
-        assert "| post_shift" in text
+        assert "| tuned_threshold" in text
     assert "[4/4]" in told.err
     assert "left" in told.err
 
@@ -63,8 +63,8 @@ def test_the_stored_cost_is_that_of_the_estimator_on_the_test_rows(out):
     quality(out)
     task = TASKS["wine_balanced"]
     parts = task.parts(1)
-    answer = METHODS["post_shift"].fit(task, parts, 1)
-    row = Store(out).rows()[Cell("wine_balanced", "post_shift", 1)]
+    answer = METHODS["tuned_threshold"].fit(task, parts, 1)
+    row = Store(out).rows()[Cell("wine_balanced", "tuned_threshold", 1)]
     assert row.value == pytest.approx(answer.estimator.score(parts.test.X, parts.test.y))
     assert row.validation_value == pytest.approx(answer.estimator.validation_score_)
 
@@ -106,7 +106,7 @@ def test_a_failing_method_is_told_stored_and_tried_again(out, monkeypatch, capsy
         assert quality(out) == 1
     rows = Store(out).rows()
     assert "no_such" in rows[Cell("wine_balanced", "logistic", 0)].error
-    assert rows[Cell("wine_balanced", "post_shift", 0)].good
+    assert rows[Cell("wine_balanced", "tuned_threshold", 0)].good
     assert "TypeError" in capsys.readouterr().err
     assert quality(out) == 0
     assert len(Store(out).done()) == 4
@@ -183,10 +183,10 @@ def hand_made(costs, seconds):
 
 
 def test_the_table_has_the_mean_its_error_the_rank_and_the_price():
-    costs = {"logistic": [0.3, 0.5], "post_shift": [0.1, 0.3], "lightgbm": [0.0, 0.0]}
-    rows = hand_made(costs, {"logistic": 1.0, "post_shift": 2.0, "lightgbm": 6.0})
+    costs = {"logistic": [0.3, 0.5], "tuned_threshold": [0.1, 0.3], "lightgbm": [0.0, 0.0]}
+    rows = hand_made(costs, {"logistic": 1.0, "tuned_threshold": 2.0, "lightgbm": 6.0})
     results = Results(rows)
-    assert results.ranks("post_shift") == {"wine_balanced": 1.0}
+    assert results.ranks("tuned_threshold") == {"wine_balanced": 1.0}
     assert results.ranks("logistic") == {"wine_balanced": 2.0}
     assert results.ranks("lightgbm") == {}  # not linear, not ranked
     assert results.ratios("lightgbm") == [3.0]
@@ -198,12 +198,12 @@ def test_the_table_has_the_mean_its_error_the_rank_and_the_price():
 
 
 def test_a_task_counts_once_in_the_price_however_many_seeds_it_has():
-    costs = {"auto": [0.1] * 5, "post_shift": [0.1, 0.2, 0.3, 0.4, 0.5]}
-    slow = hand_made(costs, {"auto": 9.0, "post_shift": 1.0})
+    costs = {"auto": [0.1] * 5, "tuned_threshold": [0.1, 0.2, 0.3, 0.4, 0.5]}
+    slow = hand_made(costs, {"auto": 9.0, "tuned_threshold": 1.0})
     swift = [
         Row(task, method, 0, cost=0.1, value=0.1, seconds=seconds, calls=1)
         for task in ("digits_f1", "diabetes_f1")
-        for method, seconds in (("auto", 2.0), ("post_shift", 1.0))
+        for method, seconds in (("auto", 2.0), ("tuned_threshold", 1.0))
     ]
     results = Results([*slow, *swift])
     assert sorted(results.ratios("auto")) == [2.0, 2.0, 9.0]
@@ -218,24 +218,24 @@ def test_rows_of_different_code_are_told_apart():
 
 
 def test_ranks_compare_the_seeds_that_all_linear_methods_have():
-    costs = {"logistic": [0.3, 0.9], "post_shift": [0.4]}
-    results = Results(hand_made(costs, {"logistic": 1.0, "post_shift": 1.0}))
+    costs = {"logistic": [0.3, 0.9], "tuned_threshold": [0.4]}
+    results = Results(hand_made(costs, {"logistic": 1.0, "tuned_threshold": 1.0}))
     assert results.ranks("logistic") == {"wine_balanced": 1.0}
 
 
 @pytest.mark.parametrize(("cost", "so"), [(0.3, "yes"), (0.39, "yes"), (0.5, "**no**")])
 def test_what_must_be_seen_is_held_against_the_numbers(cost, so):
-    costs = {"auto": [cost, cost], "post_shift": [0.3, 0.4], "balanced": [0.6, 0.7]}
+    costs = {"auto": [cost, cost], "tuned_threshold": [0.3, 0.4], "balanced": [0.6, 0.7]}
     found = shown(Results(hand_made(costs, dict.fromkeys(costs, 1.0))))
     said = {what: verdict for what, _, verdict in found}
-    assert said["never behind post_shift by more than one"] == so
+    assert said["never behind tuned_threshold by more than one"] == so
     assert said["best mean rank"] == ("yes" if cost < 0.35 else "**no**")
-    assert said["fitting at most 20 times as long as post_shift, median over tasks"] == "yes"
+    assert said["fitting at most 20 times as long as tuned_threshold, median over tasks"] == "yes"
 
 
 @pytest.mark.parametrize(("calls", "so"), [(97, True), (201, False)])
 def test_fits_of_few_calls_are_the_same_with_a_limit(calls, so):
-    costs = {"auto": [0.3, 0.3], "post_shift": [0.3, 0.4]}
+    costs = {"auto": [0.3, 0.3], "tuned_threshold": [0.3, 0.4]}
     rows = hand_made(costs, dict.fromkeys(costs, 1.0))
     spoilt = [replace(row, task="compas_noisy50", calls=calls) for row in rows]
     said = [numbers for what, numbers, _ in shown(Results(spoilt)) if "ready-made" in what]
@@ -243,9 +243,9 @@ def test_fits_of_few_calls_are_the_same_with_a_limit(calls, so):
 
 
 def test_tasks_without_the_default_are_left_out_of_what_must_be_seen():
-    costs = {"auto": [0.3, 0.3], "post_shift": [0.3, 0.4]}
+    costs = {"auto": [0.3, 0.3], "tuned_threshold": [0.3, 0.4]}
     rows = hand_made(costs, dict.fromkeys(costs, 1.0))
-    others = [replace(row, task="digits_f1") for row in rows if row.method == "post_shift"]
+    others = [replace(row, task="digits_f1") for row in rows if row.method == "tuned_threshold"]
     assert shown(Results([*rows, *others]))[:2] == shown(Results(rows))[:2]
 
 

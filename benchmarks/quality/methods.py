@@ -157,9 +157,9 @@ _METHODS = (
     ),
     Method("descent", "MetricClassifier", "ours", settings={"method": "descent"}),
     Method("logistic", "LogisticBaseline"),
-    Method("post_shift", "PostShift"),
-    Method("post_shift_raw", "PostShift", settings={"standardize": False}),
-    Method("group_post_shift", "GroupPostShift", applies=grouped),
+    Method("tuned_threshold", "TunedThreshold"),
+    Method("tuned_threshold_raw", "TunedThreshold", settings={"standardize": False}),
+    Method("group_thresholds", "GroupThresholds", applies=grouped),
     Method("balanced", "BalancedLogistic"),
     Method("class_weights", "ClassWeightSearch"),
     Method("relaxed_fm", "RelaxedFM", applies=f_measure),
@@ -170,8 +170,8 @@ _METHODS = (
     Method("on_validation", "ValidationLogistic"),
     Method("on_both", "BothLogistic"),
     Method("domain_weighted", "DomainWeighted"),
-    Method("lightgbm", "LightGBMPostShift", "nonlinear", needs="lightgbm"),
-    Method("clean_post_shift", "PostShift", "oracle", applies=spoilt),
+    Method("lightgbm", "LightGBMThreshold", "nonlinear", needs="lightgbm"),
+    Method("clean_tuned_threshold", "TunedThreshold", "oracle", applies=spoilt),
 )
 
 METHODS: dict[str, Method] = {method.name: method for method in _METHODS}

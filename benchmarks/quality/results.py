@@ -12,7 +12,7 @@ from .methods import METHODS
 from .store import Row
 from .tasks import TASKS
 
-REFERENCE = "post_shift"
+REFERENCE = "tuned_threshold"
 
 
 class Results:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from anymetric.baselines import LogisticBaseline, PostShift
+from anymetric.baselines import LogisticBaseline, TunedThreshold
 from anymetric.datasets import corrupt_features, load_adult, split
 from anymetric.estimators import MetricClassifier
 from anymetric.report import Run, gather, page
@@ -50,11 +50,11 @@ def contenders(seed: int) -> dict[str, Any]:
     Examples
     --------
     >>> list(contenders(0))
-    ['logistic regression', 'post-shift', 'anymetric']
+    ['logistic regression', 'tuned threshold', 'anymetric']
     """
     return {
         "logistic regression": LogisticBaseline("group_mean_f1", random_state=seed),
-        "post-shift": PostShift("group_mean_f1", random_state=seed),
+        "tuned threshold": TunedThreshold("group_mean_f1", random_state=seed),
         OURS: MetricClassifier("group_mean_f1", random_state=seed, verbose=1),
     }
 

@@ -29,12 +29,12 @@ class Verdict(Enum):
 
     Examples
     --------
-    >>> Verdict.POST_SHIFT.value
+    >>> Verdict.TUNED_THRESHOLD.value
     'The plain model at a tuned threshold is as good: simply use that.'
     """
 
     GO = "Training for the metric paid beyond its noise: use this model."
-    POST_SHIFT = "The plain model at a tuned threshold is as good: simply use that."
+    TUNED_THRESHOLD = "The plain model at a tuned threshold is as good: simply use that."
     OFFSETS = "The plain model with tuned offsets is as good: simply use that."
     PLAIN = "The plain model is as good: simply use that."
     WORSE = (
@@ -44,7 +44,7 @@ class Verdict(Enum):
     MORE_ROWS = "The gain is within the metric's noise: more judging rows would tell."
     COMPARE = (
         "This method does not measure its gain over the plain model: hold it against "
-        "anymetric.baselines.PostShift on rows of your own."
+        "anymetric.baselines.TunedThreshold on rows of your own."
     )
     COMPARE_MANY = (
         "The gain over the plain model was not measured: hold it against logistic regression on "
@@ -281,7 +281,7 @@ def decide(
     >>> import numpy as np
     >>> clear = Estimate(np.ones(1), np.zeros(1), 1.0, 0.9)
     >>> [decide(gain, 0.01, clear, cost=0.5).name for gain in (0.05, 0.015, 0.0, -0.05)]
-    ['GO', 'MORE_ROWS', 'POST_SHIFT', 'WORSE']
+    ['GO', 'MORE_ROWS', 'TUNED_THRESHOLD', 'WORSE']
     """
     if abs(gain) > 2.0 * gain_error + np.nan_to_num(optimism):
         return Verdict.GO if gain > 0.0 else Verdict.WORSE
@@ -295,7 +295,7 @@ def decide(
         return Verdict.MORE_ROWS
     if not thresholds:
         return Verdict.PLAIN
-    return Verdict.OFFSETS if many else Verdict.POST_SHIFT
+    return Verdict.OFFSETS if many else Verdict.TUNED_THRESHOLD
 
 
 def uncompared(condition: float, *, thresholds: bool, many: bool) -> Verdict:

@@ -80,7 +80,7 @@ def evened(y: NDArray[np.float64], rows: NDArray[np.float64]) -> NDArray[np.floa
 
 
 def shifted(ledger: Ledger, theta: Theta, limit: int = 200) -> Theta:
-    """Return theta with the intercept that costs least on the rows that judge: post-shift.
+    """Return theta with the intercept that costs least on the validation rows: threshold tuning.
 
     Exact for a ready-made metric. A metric of the user's is called at no more than `limit`
     thresholds, evenly spaced in rank, nor for more than a quarter of the calls left; where one

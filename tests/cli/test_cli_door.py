@@ -42,7 +42,7 @@ def test_every_public_name_is_there_when_asked_for():
     space = {}
     exec("from anymetric import *", space)
     assert set(anymetric.__all__) <= set(space)
-    assert anymetric.baselines.PostShift
+    assert anymetric.baselines.TunedThreshold
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         _ = anymetric.nothing
 
@@ -155,7 +155,7 @@ def test_the_separator_of_a_header_is_found(names, separator):
 def test_a_number_and_its_error_stand_on_one_line(name, capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     cells = ["593.0800 ± 363.3715", "+593.0800 ± 363.3715", "12.3", "1,234"]
-    Voice().table(["", "value", "our lead", "seconds", "calls"], [[name, *cells]], "profit")
+    Voice().table(["", "value", "improvement", "seconds", "calls"], [[name, *cells]], "profit")
     lines = capsys.readouterr().out.splitlines()
     assert max(map(len, lines)) <= 80
     assert any(all(cell in line for cell in cells) for line in lines)

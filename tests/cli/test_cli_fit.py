@@ -45,9 +45,9 @@ def test_the_saved_model_is_the_one_of_the_table(done):
 
 def test_the_usual_rivals_are_in_the_table_and_the_lead_is_the_difference(done):
     rows = by_name(done.found)
-    assert set(rows) == {"anymetric", "logistic regression", "balanced", "post-shift"}
+    assert set(rows) == {"anymetric", "logistic regression", "balanced", "tuned threshold"}
     for row in rows.values():
-        assert row["lead"] == pytest.approx(rows["anymetric"]["value"] - row["value"])
+        assert row["improvement"] == pytest.approx(rows["anymetric"]["value"] - row["value"])
         assert row["error"] > 0.0
 
 
@@ -194,7 +194,7 @@ def test_groups_have_thresholds_of_their_own_in_every_command(rows, told):
     code, out, err = told("fit", rows, *ask, "--group-thresholds", "--run", "r", "--json")
     assert code == 0, err
     values = by_name(json.loads(out))
-    assert values["anymetric"]["value"] > values["post-shift"]["value"] + 0.1
+    assert values["anymetric"]["value"] > values["tuned threshold"]["value"] + 0.1
     scores, model = pd.read_csv("r/scores.csv"), load_model("r/model.skops")
     again = model.scores(table.iloc[scores["row"] - 1])
     np.testing.assert_allclose(again, scores["score"])

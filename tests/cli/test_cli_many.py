@@ -40,7 +40,7 @@ def cellar(tmp_path, monkeypatch):
 def test_the_value_told_is_scikit_learns(grown):
     scores = pd.read_csv(grown.folder / "scores.csv")
     table = {row["name"]: row for row in grown.found["table"]}
-    assert set(table) == {"anymetric", "logistic regression", "balanced", "post-shift"}
+    assert set(table) == {"anymetric", "logistic regression", "balanced", "tuned threshold"}
     value = f1_score(scores["target"], scores["prediction"], average="macro")
     assert table["anymetric"]["value"] == pytest.approx(value)
     assert grown.found["target"]["labels"] == ["setosa", "versicolor", "virginica"]
@@ -175,10 +175,10 @@ def test_comparisons_are_paired_over_the_splits(cellar, told):
     code, out, err = told("compare", cellar, *ask, "--json")
     assert code == 0, err
     found = {row["name"]: row for row in json.loads(out)["methods"]}
-    assert {"logistic regression", "balanced", "post-shift", "LightGBM"} < set(found)
+    assert {"logistic regression", "balanced", "tuned threshold", "LightGBM"} < set(found)
     values = pd.read_csv("all.csv").pivot(index="split", columns="method", values="value")
     for name, row in found.items():
-        assert row["lead"] == pytest.approx((values["anymetric"] - values[name]).mean())
+        assert row["improvement"] == pytest.approx((values["anymetric"] - values[name]).mean())
     code, out, _ = told("compare", cellar, *ask[:-2], "--short", "--quiet", "--json")
     assert "LightGBM" not in {row["name"] for row in json.loads(out)["methods"]}
 

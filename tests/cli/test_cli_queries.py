@@ -65,7 +65,7 @@ def test_every_rival_is_compared_by_query(searched, told):
         assert code == 0, err
         assert "left out" not in err
         names = {row["name"] for row in json.loads(out)["methods"]}
-        assert {"anymetric", "precision at k (Kar)", "post-shift"} <= names
+        assert {"anymetric", "precision at k (Kar)", "tuned threshold"} <= names
 
 
 def test_a_rival_that_fails_on_a_split_is_left_out_of_the_comparison(searched, told, monkeypatch):
@@ -75,11 +75,11 @@ def test_a_rival_that_fails_on_a_split_is_left_out_of_the_comparison(searched, t
         tries.append(1)
         raise ValueError("no answer for these rows")
 
-    monkeypatch.setattr("anymetric.baselines.PostShift.fit", fails)
+    monkeypatch.setattr("anymetric.baselines.TunedThreshold.fit", fails)
     ask = [*ASK, "-m", "ndcg@5", "--folds", 2, "--short", "-o", "all.csv", "--json"]
     code, out, err = told("compare", "rows.csv", *ask)
     assert code == 0, err
-    assert "post-shift is left out of the table: no answer for these rows" in err
+    assert "tuned threshold is left out of the table: no answer for these rows" in err
     assert len(tries) == 1
     names = {row["name"] for row in json.loads(out)["methods"]}
     assert names == {"anymetric", "logistic regression", "balanced"}
@@ -92,7 +92,7 @@ def test_what_differs_by_rounding_is_the_same():
         row = {"anymetric": (value, 1.0), "same": (0.1 + 0.2, 1.0), "worse": (0.2, 1.0)}
         scores.add(row, 0.5)
     same = scores.summary()[1]
-    assert (same["lead"], same["lead_error"], same["rank"]) == (0.0, 0.0, 1.5)
+    assert (same["improvement"], same["improvement_error"], same["rank"]) == (0.0, 0.0, 1.5)
     mixed = Scores(True, ["anymetric"])
     for value in (0.3, 0.1 + 0.2):
         mixed.add({"anymetric": (value, 1.0)}, 0.5)
@@ -102,4 +102,4 @@ def test_what_differs_by_rounding_is_the_same():
 def test_names_of_methods_are_told_apart(searched, told):
     code, _out, err = told("compare", "rows.csv", *ASK, "-m", "f1", "--only", "zzz")
     assert code == 2
-    assert "'balanced', 'post-shift', 'balanced, post-shift', " in err
+    assert "'balanced', 'tuned threshold', 'balanced, tuned threshold', " in err

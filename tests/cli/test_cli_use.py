@@ -110,10 +110,10 @@ def test_comparisons_are_paired_over_the_splits(rows, told):
     found = {row["name"]: row for row in json.loads(out)["methods"]}
     values = pd.read_csv("all.csv").pivot(index="split", columns="method", values="value")
     lead = values["anymetric"] - values["balanced"]
-    assert found["balanced"]["lead"] == pytest.approx(lead.mean())
+    assert found["balanced"]["improvement"] == pytest.approx(lead.mean())
     # Nadeau and Bengio: the variance counts that training sets overlap.
     error = np.sqrt((1 / 3 + 1 / 2) * lead.var())
-    assert found["balanced"]["lead_error"] == pytest.approx(error, rel=0.02)
+    assert found["balanced"]["improvement_error"] == pytest.approx(error, rel=0.02)
     assert found["balanced"]["rank"] + found["anymetric"]["rank"] == pytest.approx(3.0)
 
 
@@ -371,12 +371,12 @@ def test_a_rival_that_fails_is_left_out_of_the_table(rows, told, monkeypatch):
     def fails(self, *_given, **_settings):
         raise ValueError("no answer for these rows")
 
-    monkeypatch.setattr("anymetric.baselines.PostShift.fit", fails)
+    monkeypatch.setattr("anymetric.baselines.TunedThreshold.fit", fails)
     code, out, err = told("fit", rows, *ASK, "--run", "run", "--json")
     assert code == 0, err
-    assert "post-shift is left out of the table: no answer for these rows" in err
+    assert "tuned threshold is left out of the table: no answer for these rows" in err
     names = [row["name"] for row in json.loads(out)["table"]]
-    assert "post-shift" not in names
+    assert "tuned threshold" not in names
     assert {"anymetric", "balanced"} <= set(names)
 
 

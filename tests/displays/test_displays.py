@@ -28,7 +28,7 @@ from anymetric import (
     per_class,
     per_group,
 )
-from anymetric.baselines import GroupPostShift, PostShift
+from anymetric.baselines import GroupThresholds, TunedThreshold
 from anymetric.displays import (
     DescentDisplay,
     FrontierDisplay,
@@ -274,7 +274,7 @@ def test_weights_count_as_repeated_rows(models):
 
 
 def test_thresholds_a_group_are_kept():
-    model = GroupPostShift("group_mean_f1", random_state=0).fit(X, Y, groups=GROUPS)
+    model = GroupThresholds("group_mean_f1", random_state=0).fit(X, Y, groups=GROUPS)
     shown = ThresholdDisplay.from_estimator(model, X, Y, groups=GROUPS)
     assert shown.curves["all rows"].chosen == model.score(X, Y, groups=GROUPS)
 
@@ -298,9 +298,9 @@ def test_strangers_and_the_unfitted_are_refused(display):
 
 
 def test_baselines_show_their_trials_and_nothing_that_they_lack():
-    model = PostShift("f1", random_state=0).fit(X, Y)
+    model = TunedThreshold("f1", random_state=0).fit(X, Y)
     assert DescentDisplay.from_estimator(model).chosen_.get_ydata()[0] == model.cost_
-    with pytest.raises(TypeError, match="PostShift has none"):
+    with pytest.raises(TypeError, match="TunedThreshold has none"):
         SliceWeightsDisplay.from_estimator(model)
 
 

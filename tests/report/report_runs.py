@@ -10,7 +10,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from anymetric import MetricClassifier, MetricRanker, MetricRegressor
-from anymetric.baselines import LogisticBaseline, PostShift
+from anymetric.baselines import LogisticBaseline, TunedThreshold
 from anymetric.report import gather
 
 HOSTILE = "<script>alert(1)</script>"
@@ -38,7 +38,7 @@ def classifier(metric="group_mean_f1", **settings):
     ours = MetricClassifier(metric, model="linear", random_state=0, **settings).fit(**fit)
     rivals = {
         "logistic": LogisticBaseline(metric, random_state=0).fit(**fit),
-        "post-shift": PostShift(metric, random_state=0).fit(**fit),
+        "tuned threshold": TunedThreshold(metric, random_state=0).fit(**fit),
     }
     return ours, rivals, X[h:], y[h:], groups[h:]
 
@@ -92,7 +92,7 @@ def made(kind):
             ours,
             X,
             y,
-            baselines={QUOTED + LONG: rivals["post-shift"], HOSTILE: rivals["logistic"]},
+            baselines={QUOTED + LONG: rivals["tuned threshold"], HOSTILE: rivals["logistic"]},
             groups=many_groups(len(y), 50),
             asked={HOSTILE: QUOTED, "command": ["anymetric", HOSTILE], "empty": float("nan")},
             rows=HOSTILE,

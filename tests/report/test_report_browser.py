@@ -85,14 +85,14 @@ def test_a_method_is_switched_off_and_on_everywhere(opened):
         return tab.locator('[data-chart="values"]').inner_text()
 
     button = tab.locator('#result [data-method="2"]')
-    assert "post-shift" in names()
+    assert "tuned threshold" in names()
     button.click()
-    assert "post-shift" not in names()
+    assert "tuned threshold" not in names()
     assert "logistic" in names()
     assert not tab.locator('#confusion [data-of="2"]').is_visible()
     assert tab.locator('#groups [data-method="2"]').get_attribute("aria-pressed") == "false"
     button.click()
-    assert "post-shift" in names()
+    assert "tuned threshold" in names()
     assert tab.locator('#confusion [data-of="2"]').is_visible()
 
 
@@ -187,7 +187,9 @@ def test_the_heaviest_slices_are_drawn_and_the_others_are_counted(opened):
 
 
 def test_no_two_of_many_methods_look_the_same(opened):
-    methods = [{"name": f"m{k}", "ours": k == 0, "value": k / 20, "lead": 0.1} for k in range(22)]
+    methods = [
+        {"name": f"m{k}", "ours": k == 0, "value": k / 20, "improvement": 0.1} for k in range(22)
+    ]
     tab = shown(opened, Run({"name": "f1"}, {"n": 9}, methods))
     looks = tab.locator("#result [data-method] .dot").evaluate_all(
         "dots => dots.map(d => getComputedStyle(d).backgroundColor + d.className)"
@@ -201,7 +203,9 @@ def test_no_two_of_many_methods_look_the_same(opened):
 def test_long_names_stay_on_their_card_and_short_ones_whole(opened, width):
     long = [f"{k} \N{CJK UNIFIED IDEOGRAPH-6F22}\N{CJK UNIFIED IDEOGRAPH-5B57}" * 30 for k in "ab"]
     names = ["W" * 80, *long, "anymetric"]
-    methods = [{"name": name, "value": 0.5 + k / 9, "lead": 0.1} for k, name in enumerate(names)]
+    methods = [
+        {"name": name, "value": 0.5 + k / 9, "improvement": 0.1} for k, name in enumerate(names)
+    ]
     slices = [{"name": name, "label": name, "share": 0.25, "rows": None} for name in names]
     run = Run({"name": "f1"}, {"n": 9}, methods, worth={"slices": slices, "says": []})
     tab = opened("made", width, run=run)

@@ -25,13 +25,13 @@ def test_values_are_the_estimators_own_scores():
     for method in run.methods:
         score = models[method["name"]].score(X, y, groups=groups)
         assert method["value"] == pytest.approx(score)
-        assert method["lead"] == pytest.approx(run.methods[0]["value"] - score)
+        assert method["improvement"] == pytest.approx(run.methods[0]["value"] - score)
 
 
 def test_a_lead_is_positive_where_lower_is_better():
     run = made("regressor")
     ours, other = run.methods
-    assert other["lead"] == pytest.approx(other["value"] - ours["value"])
+    assert other["improvement"] == pytest.approx(other["value"] - ours["value"])
 
 
 @pytest.mark.parametrize("called", [False, True], ids=["ready-made", "function"])
@@ -120,7 +120,7 @@ def test_a_mean_over_queries_does_not_grow_with_them():
 def test_a_model_has_no_lead_over_itself():
     ours, _, X, y, groups = classifier()
     run = gather(ours, X, y, baselines={"itself": ours}, groups=groups)
-    assert (run.methods[1]["lead"], run.methods[1]["lead_error"]) == (0.0, 0.0)
+    assert (run.methods[1]["improvement"], run.methods[1]["improvement_error"]) == (0.0, 0.0)
 
 
 def test_the_confusion_matrix_is_scikit_learns():

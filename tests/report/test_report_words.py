@@ -110,8 +110,8 @@ def test_what_the_surrogates_explain_is_not_told_where_nothing_changed():
 
 
 def test_a_rival_without_an_answer_was_compared_all_the_same():
-    ours = {"name": "ours", "value": 0.7, "error": 0.01, "lead": 0.0}
-    silent = {"name": "silent", "value": float("nan"), "lead": float("nan")}
+    ours = {"name": "ours", "value": 0.7, "error": 0.01, "improvement": 0.0}
+    silent = {"name": "silent", "value": float("nan"), "improvement": float("nan")}
     said = headline(Run({"name": "f1"}, {"n": 9}, [ours, silent]))
     assert said == "The metric had no answer for any other method on these rows."
     assert (
@@ -205,7 +205,7 @@ def test_no_lead_is_below_zero_by_rounding_alone():
     scores = {"ours": data.y, "same": data.y}
     sample = Sample(as_metric("error"), data, (0, 1), scores)
     row = methods_of(sample, dict.fromkeys(scores), np.zeros((5, 2)), {})[1]
-    assert str(row["lead"]) == "0.0"
+    assert str(row["improvement"]) == "0.0"
     assert (number(-0.0, sign=True), measured(-0.0, 0.0, sign=True)) == (
         "0.0000",
         "+0.0000 ± 0.0000",
@@ -264,8 +264,10 @@ def test_every_chart_has_its_numbers_in_a_table_too(kind):
     html = page(made(kind))
     for section in re.findall(r"<section.*?</section>", html, re.DOTALL):
         charts = re.findall(CHARTS, section)
-        # Values and our leads share a table.
-        assert section.count("<table") >= len([name for name, _ in charts if name != "leads"])
+        # Values and the improvements share a table.
+        assert section.count("<table") >= len(
+            [name for name, _ in charts if name != "improvements"]
+        )
         for _, label in charts:
             assert re.search(r"\d|table", label), label
 

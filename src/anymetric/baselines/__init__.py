@@ -1,17 +1,17 @@
 """Baselines: what a metric can be trained with today, at the same door as our own method."""
 
-from anymetric.baselines._shifts import group_post_shift, post_shift
-from anymetric.baselines.boosted import LightGBMPostShift
+from anymetric.baselines._thresholds import tune_group_thresholds, tune_threshold
+from anymetric.baselines.boosted import LightGBMThreshold
 from anymetric.baselines.clean import BothLogistic, DomainWeighted, ValidationLogistic
 from anymetric.baselines.cmaes import CMAES
 from anymetric.baselines.fweg import FWEG
-from anymetric.baselines.grouped import GroupPostShift
+from anymetric.baselines.grouped import GroupThresholds
 from anymetric.baselines.kar import KarRanker
 from anymetric.baselines.logistic import (
     BalancedLogistic,
     ClassWeightSearch,
     LogisticBaseline,
-    PostShift,
+    TunedThreshold,
 )
 from anymetric.baselines.rates import GenRates
 from anymetric.baselines.relaxed import RelaxedFM
@@ -24,13 +24,13 @@ __all__ = [
     "ClassWeightSearch",
     "DomainWeighted",
     "GenRates",
-    "GroupPostShift",
+    "GroupThresholds",
     "KarRanker",
-    "LightGBMPostShift",
+    "LightGBMThreshold",
     "LogisticBaseline",
-    "PostShift",
     "RelaxedFM",
+    "TunedThreshold",
     "ValidationLogistic",
-    "group_post_shift",
-    "post_shift",
+    "tune_group_thresholds",
+    "tune_threshold",
 ]

@@ -1,4 +1,4 @@
-"""LightGBMPostShift: boosted trees and a post-shift, the reference outside linear models."""
+"""LightGBMThreshold: boosted trees and a tuned threshold, the reference outside linear models."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from anymetric.solution import Solution, Status
 Floats = NDArray[np.float64]
 
 
-class LightGBMPostShift(BaselineClassifier):
+class LightGBMThreshold(BaselineClassifier):
     """Boosted trees, stopped early by the validation rows, then the threshold that is best there.
 
     The model is not linear: there is no `coef_`.
@@ -44,8 +44,8 @@ class LightGBMPostShift(BaselineClassifier):
 
     Examples
     --------
-    >>> LightGBMPostShift("f1", trees=50, random_state=0)
-    LightGBMPostShift(metric='f1', random_state=0, trees=50)
+    >>> LightGBMThreshold("f1", trees=50, random_state=0)
+    LightGBMThreshold(metric='f1', random_state=0, trees=50)
     """
 
     _parameter_constraints = BaselineClassifier._parameter_constraints | {

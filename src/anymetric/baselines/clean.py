@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from anymetric.baselines._base import COUNT, POSITIVE, grid
 from anymetric.baselines._fits import GRID, CrossFit, folds, logistic
 from anymetric.baselines._trials import Trials
-from anymetric.baselines.logistic import LogisticBaseline, PostShift
+from anymetric.baselines.logistic import LogisticBaseline, TunedThreshold
 from anymetric.data import Data
 from anymetric.models import Linear, Model
 from anymetric.problem import Problem
@@ -21,7 +21,7 @@ Floats = NDArray[np.float64]
 
 
 class ValidationLogistic(LogisticBaseline):
-    """Logistic regression and post-shift, trained on the validation rows alone.
+    """Logistic regression with a tuned threshold, trained on the validation rows alone.
 
     C and the threshold are chosen on the same rows, and honestly so: each row is scored by a
     model that was trained without its fold. `validation_score_` is the metric of those scores;
@@ -90,7 +90,7 @@ max_metric_calls, random_state
 
 
 class BothLogistic(ValidationLogistic):
-    """Logistic regression and post-shift, trained on training and validation rows together.
+    """Logistic regression with a tuned threshold, trained on training and validation rows together.
 
     As in `ValidationLogistic`, C and the threshold are chosen by scores of models that have not
     seen the row: each validation fold is left out in turn, the training rows never.
@@ -116,8 +116,8 @@ max_metric_calls, random_state
         return problem.valid if same else problem.valid.followed_by(problem.train)
 
 
-class DomainWeighted(PostShift):
-    """Logistic regression and post-shift on training rows weighted by how clean they look.
+class DomainWeighted(TunedThreshold):
+    """Logistic regression with a tuned threshold on training rows weighted by how clean they look.
 
     A logistic regression tells validation rows from training rows; a training row weighs as many
     times more as validation rows are more frequent there: ``p(x | valid) / p(x | train)``.

@@ -18,7 +18,7 @@ FULL_COVARIANCE = 500
 
 
 class CMAES(BaselineClassifier):
-    """Minimise the validation cost over the weights, from a post-shifted logistic regression.
+    """Minimise the validation cost over the weights, from a threshold-tuned logistic regression.
 
     Nothing regularises: with few validation rows and many features it fits their noise. It needs
     the package cma: ``pip install 'anymetric[baselines]'``.

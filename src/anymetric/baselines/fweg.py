@@ -22,7 +22,7 @@ Floats = NDArray[np.float64]
 
 
 class FWEG(BaselineClassifier):
-    """Post-shift a class-probability model again and again by example weights that it elicits.
+    """Adjust a class-probability model repeatedly by example weights that it elicits.
 
     A row's weight for class i is ``W_i(x) = sum_l alpha_i^l phi^l(x)``, with indicators ``phi`` of
     its group and, if asked, its cluster. In each round the metric is probed at classifiers near

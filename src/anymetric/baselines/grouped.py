@@ -1,4 +1,4 @@
-"""GroupPostShift: logistic regression with one threshold for each group."""
+"""GroupThresholds: logistic regression with one threshold for each group."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anymetric.baselines._base import COUNT_OR_NONE
-from anymetric.baselines._shifts import climbs
+from anymetric.baselines._thresholds import climbs
 from anymetric.baselines._trials import Trials
-from anymetric.baselines.logistic import LogisticBaseline, PostShift
+from anymetric.baselines.logistic import LogisticBaseline, TunedThreshold
 from anymetric.metrics import Sweep
 from anymetric.problem import Problem
 from anymetric.rules import GroupRule
@@ -20,7 +20,7 @@ from anymetric.solution import Solution, Status
 Floats = NDArray[np.float64]
 
 
-class GroupPostShift(PostShift):
+class GroupThresholds(TunedThreshold):
     """Logistic regression, then for each group the threshold that is best on validation rows.
 
     C is chosen with a common threshold. Then group after group is swept exactly while the others
@@ -47,7 +47,7 @@ max_metric_calls, random_state
     >>> from sklearn.datasets import make_classification
     >>> X, y = make_classification(500, weights=[0.8], random_state=0)
     >>> groups = np.where(X[:, 0] > 0, "a", "b")
-    >>> clf = GroupPostShift("group_mean_f1", random_state=0).fit(X, y, groups=groups)
+    >>> clf = GroupThresholds("group_mean_f1", random_state=0).fit(X, y, groups=groups)
     >>> sorted(clf.shifts_), clf.score(X, y, groups=groups) > 0.5
     (['a', 'b'], True)
     """
@@ -67,7 +67,7 @@ max_metric_calls, random_state
         max_metric_calls: int | None = None,
         random_state: Any = None,
     ) -> None:
-        PostShift.__init__(
+        TunedThreshold.__init__(
             self,
             metric,
             C=C,
@@ -84,7 +84,7 @@ max_metric_calls, random_state
         problem = trials.problem
         for rows, name in ((problem.train, "groups"), (problem.valid, "groups_val")):
             if "groups" not in rows.side:
-                raise ValueError(f"GroupPostShift sets a threshold a group: give {name}= too.")
+                raise ValueError(f"GroupThresholds sets a threshold a group: give {name}= too.")
         super()._try(trials, rng)
         common = trials.solution()
         names, member = np.unique(problem.valid.side["groups"], return_inverse=True)

@@ -95,7 +95,7 @@ n_metric_calls_
         return Status.COMPLETED
 
 
-class PostShift(LogisticBaseline):
+class TunedThreshold(LogisticBaseline):
     """Logistic regression, then the threshold that is best on the validation rows.
 
     C and threshold are chosen together. All midpoints between neighbouring scores are looked at;
@@ -112,7 +112,7 @@ max_metric_calls, random_state
     --------
     >>> from sklearn.datasets import make_classification
     >>> X, y = make_classification(500, weights=[0.9], random_state=0)
-    >>> clf = PostShift("f1", random_state=0).fit(X, y)
+    >>> clf = TunedThreshold("f1", random_state=0).fit(X, y)
     >>> sorted(clf.summary_.chosen), clf.score(X, y) > 0.5
     (['C', 'shift'], True)
     """
@@ -121,11 +121,11 @@ max_metric_calls, random_state
 
 
 class BalancedLogistic(LogisticBaseline):
-    """Logistic regression with both classes of equal weight; a post-shift if asked.
+    """Logistic regression with both classes of equal weight; a tuned threshold if asked.
 
     Parameters
     ----------
-    post_shift : bool, default=False
+    tune_threshold : bool, default=False
         Tune the threshold on the validation rows too.
     metric, C, greater_is_better, standardize, fit_intercept, validation_fraction, \
 max_metric_calls, random_state
@@ -144,7 +144,7 @@ max_metric_calls, random_state
         metric: Any = "accuracy",
         *,
         C: float | Sequence[float] | None = None,
-        post_shift: bool = False,
+        tune_threshold: bool = False,
         greater_is_better: bool | None = None,
         standardize: bool = True,
         fit_intercept: bool = True,
@@ -162,13 +162,13 @@ max_metric_calls, random_state
             max_metric_calls=max_metric_calls,
             random_state=random_state,
         )
-        self.post_shift = post_shift
+        self.tune_threshold = tune_threshold
 
-    _parameter_constraints = CONSTRAINTS | {"post_shift": ["boolean"]}
+    _parameter_constraints = CONSTRAINTS | {"tune_threshold": ["boolean"]}
 
     @property
     def _shifts(self) -> bool:  # type: ignore[override]
-        return self.post_shift
+        return self.tune_threshold
 
     def _rows(self, problem: Problem) -> NDArray[np.float64]:
         return balanced(problem.train)

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 
+from anymetric.cli.baselines import OURS, Setting, baselines_for, fit_ours, notes_of_warnings
 from anymetric.cli.black_box import BlackBox
 from anymetric.cli.budget import LEAST, Plan
-from anymetric.cli.contenders import OURS, Setting, fit_ours, heard, rivals
 from anymetric.cli.faults import UserError, hint, need
 from anymetric.cli.fit import Fit
 from anymetric.cli.progress import Course, told
@@ -23,7 +23,7 @@ from anymetric.cli.rows import Division, check_judged, dealt, some_out, with_eve
 from anymetric.cli.tables import check_kind, check_out, write_table
 from anymetric.cli.targets import Target, Task
 from anymetric.cli.voice import Voice, measured, number
-from anymetric.cli.work import train_rivals
+from anymetric.cli.work import train_baselines
 from anymetric.metrics.evaluations import answered_by
 from anymetric.metrics.metered import Metered
 from anymetric.recorded import Recorded
@@ -81,7 +81,7 @@ class Compare:
         check_splits(splits, whole)
         setting, total = self._shared(setting, len(splits), len(makers) + 1, voice)
         rows = []
-        with heard(voice), answered_by(Metered(Recorded(open_store()), total)):
+        with notes_of_warnings(voice), answered_by(Metered(Recorded(open_store()), total)):
             for k, (rest, out) in enumerate(splits):
                 one = replace(setting, seed=self.seed + k)
                 kept, test = whole.take(rest), whole.take(out)
@@ -140,7 +140,7 @@ class Compare:
         return replace(setting, plan=plan), budget
 
     def _makers(self, setting: Setting, groups: bool, valid: bool) -> dict[str, Any]:
-        makers = rivals(setting, groups=groups, valid=valid, short=self.short)
+        makers = baselines_for(setting, groups=groups, valid=valid, short=self.short)
         for name in self.only:
             if name not in makers:
                 end = hint(name, makers) or f" There are: {', '.join(map(repr, makers))}."
@@ -165,12 +165,14 @@ class Compare:
         better = "greater" if scores.greater else "lower"
         title = f"{self.metric} over {how} ({better} is better)"
         found = scores.summary()
-        head = ["", "mean", "our lead", "mean rank", "seconds"]
+        head = ["", "mean", "improvement", "mean rank", "seconds"]
         rows = [
             [
                 row["name"],
                 measured(row["value"], row["error"]),
-                "" if row["name"] == OURS else measured(row["lead"], row["lead_error"], sign=True),
+                ""
+                if row["name"] == OURS
+                else measured(row["improvement"], row["improvement_error"], sign=True),
                 number(row["rank"], 1),
                 number(row["seconds"], 1),
             ]
@@ -192,7 +194,7 @@ class Scores:
     >>> scores = Scores(True, ["anymetric", "plain"])
     >>> scores.add({"anymetric": (0.8, 1.0), "plain": (0.6, 1.0)}, 0.25)
     >>> scores.add({"anymetric": (0.9, 1.0), "plain": (0.8, 1.0)}, 0.25)
-    >>> [round(scores.summary()[1][key], 4) for key in ("lead", "lead_error", "rank")]
+    >>> [round(scores.summary()[1][key], 4) for key in ("improvement", "improvement_error", "rank")]
     [0.15, 0.0612, 2.0]
     """
 
@@ -217,15 +219,15 @@ class Scores:
         return np.where(errors <= ROUNDING * np.abs(values).max(axis=0), 0.0, errors)
 
     def summary(self) -> list[dict[str, Any]]:
-        """Return one row a method: mean, error, our lead and its error, mean rank, seconds."""
+        """Return one row a method: mean, improvement over it, their errors, mean rank, seconds."""
         values, sign = np.array(self.values), 1.0 if self.greater else -1.0
         leads = differences(sign, values[:, :1], values)
         ranks = rankdata(leads, axis=1).mean(axis=0)
         columns = {
             "value": values.mean(axis=0),
             "error": self.error(values),
-            "lead": leads.mean(axis=0),
-            "lead_error": self.error(leads),
+            "improvement": leads.mean(axis=0),
+            "improvement_error": self.error(leads),
             "rank": ranks,
             "seconds": np.array(self.seconds).mean(axis=0),
         }
@@ -254,7 +256,7 @@ def one_split(
     with told(voice, course) as tell:
         ours = fit_ours(setting, train, valid, course, tell)
     took = time.perf_counter() - began
-    models, seconds = train_rivals(setting, makers, ours, train, valid, voice, f"{words}, ")
+    models, seconds = train_baselines(setting, makers, ours, train, valid, voice, f"{words}, ")
     models, seconds = {OURS: ours, **models}, {OURS: took, **seconds}
     targets = setting.target.words(test.y)
     judged = Judged.of(models, test.X, targets, test.groups, test.side or None)

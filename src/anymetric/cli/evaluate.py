@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from anymetric.cli.asked import check_columns, find_metric, task_of
+from anymetric.cli.baselines import OURS, notes_of_warnings
 from anymetric.cli.black_box import BlackBox
-from anymetric.cli.contenders import OURS, heard
 from anymetric.cli.faults import UserError
 from anymetric.cli.models import TableModel, load_model
 from anymetric.cli.rows import coded, read_sample
@@ -59,7 +59,7 @@ def evaluate(
     for metric in metrics.values():
         check_columns(metric, bool(model.roles.groups), model.roles.side)
     meter = Metered(Recorded(open_store()))
-    with heard(voice), answered_by(meter):
+    with notes_of_warnings(voice), answered_by(meter):
         rows = coded(sample, model.target, model.matrix(sample.X, sample.name))
         words, rng = model.target.words(rows.y), np.random.default_rng(seed)
         if box is not None:

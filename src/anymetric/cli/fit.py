@@ -16,8 +16,8 @@ from anymetric.cli.asked import (
     ranks,
     task_of,
 )
+from anymetric.cli.baselines import Setting, notes_of_warnings
 from anymetric.cli.black_box import BlackBox
-from anymetric.cli.contenders import Setting, heard
 from anymetric.cli.faults import UserError, stopping
 from anymetric.cli.limits import find_limits, limit_line
 from anymetric.cli.roles import Roles
@@ -84,7 +84,7 @@ class Fit:
             check_out(self.out, self.path, self.valid, self.test)
         setting, division = self.read(voice)
         done = None
-        with stopping(), heard(voice):
+        with stopping(), notes_of_warnings(voice):
             parts = division.vectors(self.seed, setting.target, division.train.schema)
             check_judged(setting.metric, parts[-1], setting.target, division.words)
             told = self.fingerprint(setting, division)
@@ -296,7 +296,7 @@ class Fit:
         }
 
 
-HEAD = ("", "value", "our lead", "seconds", "calls")
+HEAD = ("", "value", "improvement", "seconds", "calls")
 
 
 def lines(run: Run) -> list[list[str]]:
@@ -312,7 +312,9 @@ def lines(run: Run) -> list[list[str]]:
         [
             row["name"],
             measured(row.get("value"), row.get("error")),
-            "" if row is ours else measured(row.get("lead"), row.get("lead_error"), sign=True),
+            ""
+            if row is ours
+            else measured(row.get("improvement"), row.get("improvement_error"), sign=True),
             number(row.get("seconds"), 1),
             "-" if row.get("calls") is None else f"{row['calls']:,}",
         ]

@@ -1,4 +1,4 @@
-"""Many: what else could be done today with more than two classes."""
+"""Many: baselines for more than two classes."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from anymetric.starts_classes import OnValidation, Shifted
 Maker = Callable[[int | None], Any]
 
 
-def rivals_of_many(metric: Metric, seed: int, valid: bool = False) -> dict[str, Maker]:
-    """Return by name how each rival is made, given how often it may call the metric.
+def baselines_of_many(metric: Metric, seed: int, valid: bool = False) -> dict[str, Maker]:
+    """Return by name how each baseline is made, given how often it may call the metric.
 
     Examples
     --------
     >>> from anymetric.metrics import ClassF
-    >>> list(rivals_of_many(ClassF(), 0))[:3]
-    ['logistic regression', 'balanced', 'post-shift']
+    >>> list(baselines_of_many(ClassF(), 0))[:3]
+    ['logistic regression', 'balanced', 'tuned threshold']
     """
 
     def trained(method: Any) -> Maker:
@@ -36,7 +36,7 @@ def rivals_of_many(metric: Metric, seed: int, valid: bool = False) -> dict[str, 
         "balanced": lambda calls: LogisticRegression(max_iter=2000, class_weight="balanced"),
     }
     if isinstance(metric, ConfusionMetric):
-        found["post-shift"] = trained(Shifted())
+        found["tuned threshold"] = trained(Shifted())
     if valid:
         found["on validation rows"] = trained(OnValidation())
         found["on both"] = trained(OnValidation(both=True))

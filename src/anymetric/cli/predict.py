@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from anymetric.cli.contenders import heard
+from anymetric.cli.baselines import notes_of_warnings
 from anymetric.cli.faults import UserError, need
 from anymetric.cli.models import load_model
 from anymetric.cli.reading import check_plain, read_table
@@ -41,7 +41,7 @@ def predict(
             raise UserError(f"--keep {column}: that is the name of a column to be written.")
     check_plain(table, keep, str(path))
     model.check(table, str(path), voice, lenient)
-    with heard(Voice(quiet=True)):
+    with notes_of_warnings(Voice(quiet=True)):
         scores = model.scores(table, str(path))
     if (line := one_sided(scores, model.target)) and len(scores) >= MANY:
         voice.note(line)

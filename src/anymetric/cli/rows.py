@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anymetric.baselines._fits import folds as even_folds
-from anymetric.cli.contenders import Rows
+from anymetric.cli.baselines import Rows
 from anymetric.cli.faults import UserError, need
 from anymetric.cli.reading import check_plain, read_table
 from anymetric.cli.roles import Roles, Sample, require

@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
+from anymetric.cli.baselines import OURS, Rows, Setting, allowance, baselines_for, fit_ours, fitted
 from anymetric.cli.budget import Plan
-from anymetric.cli.contenders import OURS, Rows, Setting, allowance, fit_ours, fitted, rivals
 from anymetric.cli.faults import Stopped, UserError, full, need
 from anymetric.cli.journal import Journal
 from anymetric.cli.limits import told_limits
@@ -89,7 +89,7 @@ class Work:
             trained.append(model)
             if plan is not None and not plan.compares:
                 makers = {}
-            models, seconds = train_rivals(setting, makers, ours, train, valid, voice)
+            models, seconds = train_baselines(setting, makers, ours, train, valid, voice)
             models, seconds = {OURS: ours, **models}, {OURS: took, **seconds}
             voice.note(f"Judging all methods on {self.division.words} ...")
             found = self._gather(model, models, test, seconds)
@@ -113,7 +113,7 @@ class Work:
 
     def _makers(self) -> dict[str, Any]:
         judged = {"groups": self.train.groups is not None, "valid": self.valid is not None}
-        return rivals(self.setting, **judged, short=True)
+        return baselines_for(self.setting, **judged, short=True)
 
     def _plan(self, methods: int) -> Plan | None:
         """Share out the budget; metrics that we compute ourselves cost nothing."""
@@ -196,7 +196,7 @@ class Work:
             models[OURS],
             test.X,
             model.target.words(test.y),
-            baselines={name: rival for name, rival in models.items() if name != OURS},
+            baselines={name: other for name, other in models.items() if name != OURS},
             groups=test.groups,
             side=test.side or None,
             asked=asked.shown() | {"columns": read_as(model.schema)},
@@ -258,11 +258,11 @@ def train_ours(
     course, began = Course.of(OURS, setting), time.perf_counter()
     with told(voice, course) as tell:
 
-        def heard(question: Any, answer: Any) -> None:
+        def answered(question: Any, answer: Any) -> None:
             course.call()
             tell()
 
-        meter.told = heard
+        meter.told = answered
         try:
             ours = fit_ours(setting, train, valid, course, tell)
         finally:
@@ -275,7 +275,7 @@ def train_ours(
     return ours, seconds
 
 
-def train_rivals(
+def train_baselines(
     setting: Setting,
     makers: dict[str, Any],
     ours: Any,
@@ -284,7 +284,7 @@ def train_rivals(
     voice: Voice,
     where: str = "",
 ) -> tuple[dict[str, Any], dict[str, float]]:
-    """Fit the rivals; return the models and their seconds, without those that failed."""
+    """Fit the baselines; return the models and their seconds, without those that failed."""
     models, seconds = dict[str, Any](), dict[str, float]()
     for name, make in makers.items():
         model = make(allowance(setting, ours))

@@ -108,12 +108,12 @@ def members(groups, known, n, asked_by):
 
     Examples
     --------
-    >>> members(["b", "a"], ["a", "b"], 2, "GroupPostShift").tolist()
+    >>> members(["b", "a"], ["a", "b"], 2, "GroupThresholds").tolist()
     [1, 0]
-    >>> members(None, ["a", "b"], 2, "GroupPostShift")
+    >>> members(None, ["a", "b"], 2, "GroupThresholds")
     Traceback (most recent call last):
     ...
-    ValueError: GroupPostShift was fitted with groups and needs them here too: give groups=, each
+    ValueError: GroupThresholds was fitted with groups and needs them here too: give groups=, each
     one of ['a', 'b'].
     """
     if groups is None:

@@ -385,7 +385,7 @@ class MetricClassifier(ManyClasses, TwoClasses, ClassifierMixin, MetricEstimator
             return replace(method, decision=decision)
         raise ValueError(
             f"decision={decision!r} needs method='auto' or an Auto(...); got {self.method!r}. "
-            "anymetric.baselines.GroupPostShift moves thresholds after training."
+            "anymetric.baselines.GroupThresholds moves thresholds after training."
         )
 
     def __sklearn_tags__(self):

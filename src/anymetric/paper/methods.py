@@ -209,7 +209,7 @@ class Optimum:
 
 _METHODS = (
     Method("logistic", "LogReg", baseline("LogisticBaseline"), turns=0.5),
-    Method("post_shift", "PostShift", baseline("PostShift"), turns=0.5),
+    Method("post_shift", "PostShift", baseline("TunedThreshold"), turns=0.5),
     Method("relaxed_fm", "RelaxedFM", baseline("RelaxedFM"), turns=6.0),
     Method("gen_rates", "GenRates", baseline("GenRates"), turns=10.0),
     Method("kar", "Kar et al.", baseline("KarRanker"), turns=3.0),

@@ -102,14 +102,18 @@ def plainly(value: Any) -> str:
 
 
 def result(run: Run) -> Markup:
-    """Return every method's value with its error, and our lead over it."""
+    """Return every method's value with its error, and the improvement over it."""
     several = len(run.methods) > 1
-    head = ["method", run.metric["name"], "our lead", "seconds", "metric calls"]
+    head = ["method", run.metric["name"], "improvement", "seconds", "metric calls"]
     rows = []
     for k, m in enumerate(run.methods):
         calls = number(None) if m.get("calls") is None else f"{m['calls']:,}"
         seconds = number(None) if m.get("seconds") is None else f"{m['seconds']:.1f}"
-        lead = with_error(m.get("lead"), m.get("lead_error"), sign=True) if k else number(None)
+        lead = (
+            with_error(m.get("improvement"), m.get("improvement_error"), sign=True)
+            if k
+            else number(None)
+        )
         value = with_error(m.get("value"), m.get("error"))
         rows.append([joined([dot(k), m["name"]]), value, lead, seconds, calls])
     if not several:
@@ -120,8 +124,8 @@ def result(run: Run) -> Markup:
         pairs = (
             "Paired differences: the same replicates for both, so that luck in the rows cancels."
         )
-        heard = spoken("Our lead over each method", [f"{r[0]} {r[2]}" for r in spelt(run)[1:]])
-        charts = tag("div", charts, chart("leads", heard, pairs), class_="two")
+        heard = spoken("Improvement over each method", [f"{r[0]} {r[2]}" for r in spelt(run)[1:]])
+        charts = tag("div", charts, chart("improvements", heard, pairs), class_="two")
     lead = f"On the same rows; {better(run)}."
     return section(
         "result", "The result", toggles(run), charts, table(head, rows, class_="stack"), lead=lead
@@ -129,12 +133,12 @@ def result(run: Run) -> Markup:
 
 
 def spelt(run: Run) -> list[tuple[str, str, str]]:
-    """Return every method's name, value and our lead over it, as text."""
+    """Return every method's name, value and the improvement over it, as text."""
     return [
         (
             m["name"],
             with_error(m.get("value"), m.get("error")),
-            with_error(m.get("lead"), m.get("lead_error"), sign=True),
+            with_error(m.get("improvement"), m.get("improvement_error"), sign=True),
         )
         for m in run.methods
     ]

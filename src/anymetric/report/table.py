@@ -21,7 +21,7 @@ def methods_of(
     replicates: Floats,
     seconds: Mapping[str, float],
 ) -> list[dict[str, Any]]:
-    """Return one row a method: value and error, our lead over it with its error, its price.
+    """Return one row a method: value and error, the improvement over it with its error, its price.
 
     Parameters
     ----------
@@ -41,12 +41,12 @@ def methods_of(
     >>> scores = {"ours": np.array([1.0, -1.0]), "theirs": np.ones(2)}
     >>> sample = Sample(as_metric("accuracy"), data, (0, 1), scores)
     >>> rows = methods_of(sample, {"ours": None, "theirs": None}, np.zeros((0, 2)), {})
-    >>> [(row["name"], row["value"], row["lead"]) for row in rows]
+    >>> [(row["name"], row["value"], row["improvement"]) for row in rows]
     [('ours', 1.0, 0.0), ('theirs', 0.5, 0.5)]
     """
     values = sample.values()
     sign = 1.0 if sample.metric.greater_is_better else -1.0
-    leads = differences(sign, values[0], values)
+    found = differences(sign, values[0], values)
     # A sum over many rows promises nothing of a sum over few.
     comparable = not sample.grows()
     paired = differences(sign, replicates[:, :1], replicates)
@@ -59,8 +59,8 @@ def methods_of(
                 "ours": k == 0,
                 "value": float(values[k]),
                 "error": spread(replicates[:, k]),
-                "lead": float(leads[k]),
-                "lead_error": spread(paired[:, k]) if k else 0.0,
+                "improvement": float(found[k]),
+                "improvement_error": spread(paired[:, k]) if k else 0.0,
                 "validation": own,
                 "optimism": sign * (own - values[k]) if own is not None and comparable else None,
                 "calls": getattr(model, "n_metric_calls_", None),
@@ -79,8 +79,8 @@ def differences(sign: float, ours: Any, theirs: Floats) -> Floats:
     >>> differences(-1.0, 0.3, np.array([0.3, 0.1 + 0.2, 0.4])).round(3).tolist()
     [0.0, 0.0, 0.1]
     """
-    leads = sign * (ours - theirs)
-    return np.where(np.abs(leads) <= ROUNDING * np.abs(theirs), 0.0, leads)
+    found = sign * (ours - theirs)
+    return np.where(np.abs(found) <= ROUNDING * np.abs(theirs), 0.0, found)
 
 
 def spread(values: Floats) -> float:

@@ -14,20 +14,20 @@ CLEAR = 2.0
 
 
 def rival(run: Run) -> dict[str, Any] | None:
-    """Return the best of the other methods: the one over which our lead is smallest.
+    """Return the best of the other methods: the one over which the improvement is smallest.
 
     Examples
     --------
     >>> rows = [
-    ...     {"name": "ours", "lead": 0.0},
-    ...     {"name": "a", "lead": 0.2},
-    ...     {"name": "b", "lead": 0.1},
+    ...     {"name": "ours", "improvement": 0.0},
+    ...     {"name": "a", "improvement": 0.2},
+    ...     {"name": "b", "improvement": 0.1},
     ... ]
     >>> rival(Run({}, {}, rows))["name"]
     'b'
     """
-    others = [m for m in run.methods[1:] if m.get("lead") is not None]
-    return min(others, key=lambda m: float(m["lead"])) if others else None
+    others = [m for m in run.methods[1:] if m.get("improvement") is not None]
+    return min(others, key=lambda m: float(m["improvement"])) if others else None
 
 
 def headline(run: Run) -> str:
@@ -35,10 +35,16 @@ def headline(run: Run) -> str:
 
     Examples
     --------
-    >>> ours = {"name": "ours", "value": 0.7, "error": 0.01, "lead": 0.0}
-    >>> other = {"name": "post-shift", "value": 0.6, "error": 0.01, "lead": 0.1, "lead_error": 0.02}
+    >>> ours = {"name": "ours", "value": 0.7, "error": 0.01, "improvement": 0.0}
+    >>> other = {
+    ...     "name": "tuned threshold",
+    ...     "value": 0.6,
+    ...     "error": 0.01,
+    ...     "improvement": 0.1,
+    ...     "improvement_error": 0.02,
+    ... }
     >>> headline(Run({"name": "f1"}, {"n": 9}, [ours, other]))
-    'It beats post-shift by 0.100 ± 0.020.'
+    'It beats tuned threshold by 0.100 ± 0.020.'
     """
     other = rival(run)
     if run.methods[0].get("value") is None:
@@ -47,7 +53,7 @@ def headline(run: Run) -> str:
         return "The metric had no answer for any other method on these rows."
     if other is None:
         return "No other method was compared with it."
-    lead, error = other["lead"], other.get("lead_error")
+    lead, error = other["improvement"], other.get("improvement_error")
     called = ("the best of the others, " if len(run.methods) > 2 else "") + other["name"]
     if error is None:
         side = "ahead of" if lead > 0 else "behind" if lead < 0 else "level with"

@@ -128,20 +128,20 @@
       }));
     },
 
-    leads(width) {
-      const rows = shown().filter((m) => !m.ours && there(m.lead));
+    improvements(width) {
+      const rows = shown().filter((m) => !m.ours && there(m.improvement));
       if (!rows.length) return null;
       const { room, axis, ticks } = named(rows.map((r) => r.name), width);
       return Plot.plot(base(width, {
         marginLeft: room, height: 62 + 38 * rows.length,
-        x: { label: "our lead (positive: we are better →)", grid: true, ticks, ...scaled([0, ...rows.flatMap((r) => reach(r.lead, r.lead_error, [-Infinity, Infinity]))]), labelAnchor: "center", labelArrow: "none" },
+        x: { label: "improvement (positive: anymetric is better →)", grid: true, ticks, ...scaled([0, ...rows.flatMap((r) => reach(r.improvement, r.improvement_error, [-Infinity, Infinity]))]), labelAnchor: "center", labelArrow: "none" },
         y: { domain: rows.map((r) => r.name), axis: null },
         marks: [
           Plot.axisY(axis), Plot.ruleX([0], { strokeOpacity: 0.6 }),
-          ...bars(rows, (r) => r.lead, (r) => r.lead_error, (r) => colour(r.k)),
-          ...marked(rows, { x: "lead", y: "name", r: 5, fill: (r) => colour(r.k) }),
-          Plot.tip(rows, Plot.pointerY({ x: "lead", y: "name", ...tip((r) => [
-            `over ${r.name}`, `${num(r.lead)}${there(r.lead_error) ? ` ± ${num(r.lead_error)}` : ""}`]) })),
+          ...bars(rows, (r) => r.improvement, (r) => r.improvement_error, (r) => colour(r.k)),
+          ...marked(rows, { x: "improvement", y: "name", r: 5, fill: (r) => colour(r.k) }),
+          Plot.tip(rows, Plot.pointerY({ x: "improvement", y: "name", ...tip((r) => [
+            `over ${r.name}`, `${num(r.improvement)}${there(r.improvement_error) ? ` ± ${num(r.improvement_error)}` : ""}`]) })),
         ],
       }));
     },
@@ -333,7 +333,7 @@
     const width = Math.floor(node.getBoundingClientRect().width);
     if (!width) return;
     drawn.set(node, width);
-    const made = shown().length || !/^(values|leads|groups|classes|curves|optimism)$/.test(node.dataset.chart) ? draw[node.dataset.chart](width) : null;
+    const made = shown().length || !/^(values|improvements|groups|classes|curves|optimism)$/.test(node.dataset.chart) ? draw[node.dataset.chart](width) : null;
     node.replaceChildren(...(made ? [made] : [Object.assign(document.createElement("p"), { className: "lead", textContent: "Nothing is chosen." })]));
   };
   const charts = all("[data-chart]");

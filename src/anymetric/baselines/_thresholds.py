@@ -14,7 +14,7 @@ Floats = NDArray[np.float64]
 Look: TypeAlias = Callable[[Floats], Sweep]
 
 
-def post_shift(
+def tune_threshold(
     bound: BoundMetric, scores: NDArray[Any], limit: int | None = None
 ) -> tuple[float, float]:
     """Return the best shift to add to the scores, and the metric's value there.
@@ -35,7 +35,7 @@ def post_shift(
     >>> import numpy as np
     >>> from anymetric.metrics import as_metric
     >>> bound = as_metric("f1").bind(np.array([-1.0, 1.0, 1.0]))
-    >>> post_shift(bound, np.array([1.0, 3.0, 5.0]))
+    >>> tune_threshold(bound, np.array([1.0, 3.0, 5.0]))
     (-2.0, 1.0)
     """
     swept = sweep(bound, scores, limit)
@@ -59,7 +59,7 @@ def sweep(bound: BoundMetric, scores: NDArray[Any], limit: int | None = None) ->
     return Sweep(np.zeros(1), values, bound.metric.cost(values))
 
 
-def group_post_shift(
+def tune_group_thresholds(
     bound: BoundMetric,
     scores: NDArray[Any],
     groups: NDArray[Any],
@@ -92,7 +92,7 @@ def group_post_shift(
     ...     np.array([-1.0, 1.0, -1.0, 1.0]), side={"groups": groups}
     ... )
     >>> rng = np.random.default_rng(0)
-    >>> group_post_shift(bound, np.array([1.0, 3.0, 5.0, 9.0]), groups, rng)
+    >>> tune_group_thresholds(bound, np.array([1.0, 3.0, 5.0, 9.0]), groups, rng)
     ({'a': -2.0, 'b': -7.0}, 1.0)
     """
     names, member = np.unique(groups, return_inverse=True)

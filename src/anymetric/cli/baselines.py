@@ -1,4 +1,4 @@
-"""Contenders: our method and what else could be done today, fitted on the same rows."""
+"""Baselines of a fit: our method and the simple ones beside it, fitted on the same rows."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from sklearn.linear_model import HuberRegressor, RidgeCV
 from anymetric import baselines
 from anymetric.cli.budget import Plan
 from anymetric.cli.faults import UserError
-from anymetric.cli.many import rivals_of_many
+from anymetric.cli.many import baselines_of_many
 from anymetric.cli.progress import Course, Observer
 from anymetric.cli.targets import Target
 from anymetric.cli.voice import Voice
@@ -38,8 +38,8 @@ from anymetric.metrics import (
 
 OURS = "anymetric"
 # Beside our own: what the table of `fit` shows.
-SHORT = ("logistic regression", "balanced", "post-shift", "mean", "ridge", "huber")
-# A rival whose metric is a function may call it as often as we did, and at least this often.
+SHORT = ("logistic regression", "balanced", "tuned threshold", "mean", "ridge", "huber")
+# A baseline whose metric is a function may call it as often as we did, and at least this often.
 FEWEST_CALLS = 200
 # With fewer calls than this a baseline does not choose between regularisations.
 FEW_CALLS = 25
@@ -80,13 +80,13 @@ class Rows:
 
 @dataclass(frozen=True)
 class Setting:
-    """What all contenders are asked for.
+    """What is asked of all methods.
 
     Examples
     --------
     >>> from anymetric.metrics import as_metric
-    >>> sorted(rivals(Setting(as_metric("f1"), Target((0, 1))), short=True))
-    ['balanced', 'logistic regression', 'post-shift']
+    >>> sorted(baselines_for(Setting(as_metric("f1"), Target((0, 1))), short=True))
+    ['balanced', 'logistic regression', 'tuned threshold']
     """
 
     metric: Metric
@@ -190,19 +190,19 @@ def in_labels(message: str, target: Target) -> str:
     return re.sub(r"class '([01])'", lambda m: f"class {str(labels[int(m[1])])!r}", message)
 
 
-def rivals(
+def baselines_for(
     setting: Setting, *, groups: bool = False, valid: bool = False, short: bool = False
 ) -> dict[str, Callable[[int | None], Any]]:
-    """Return by name how each rival is made, given how often it may call the metric.
+    """Return by name how each baseline is made, given how often it may call the metric.
 
     Examples
     --------
     >>> from anymetric.metrics import as_metric
-    >>> list(rivals(Setting(as_metric("r2"), Target())))
+    >>> list(baselines_for(Setting(as_metric("r2"), Target())))
     ['mean', 'ridge', 'huber']
     """
     if setting.target.many:
-        found = rivals_of_many(setting.metric, setting.seed, valid)
+        found = baselines_of_many(setting.metric, setting.seed, valid)
     elif setting.target.labels is None:
         found = _regressors()
     else:
@@ -227,10 +227,10 @@ def _classifiers(
     asked: dict[str, tuple[str, bool, dict[str, Any]]] = {
         "logistic regression": ("LogisticBaseline", True, {}),
         "balanced": ("BalancedLogistic", True, {}),
-        "post-shift": ("PostShift", True, {}),
-        "balanced, post-shift": ("BalancedLogistic", decides, {"post_shift": True}),
+        "tuned threshold": ("TunedThreshold", True, {}),
+        "balanced, tuned threshold": ("BalancedLogistic", decides, {"tune_threshold": True}),
         "class weights": ("ClassWeightSearch", decides, {}),
-        "post-shift by group": ("GroupPostShift", decides and groups, {}),
+        "thresholds by group": ("GroupThresholds", decides and groups, {}),
         "relaxed F-measure": ("RelaxedFM", ratio, {}),
         "ratios (GenRates)": ("GenRates", ratio, {}),
         "FW-EG": ("FWEG", decides, {}),
@@ -239,7 +239,7 @@ def _classifiers(
         "on both": ("BothLogistic", valid, {}),
         "domain weights": ("DomainWeighted", valid, {}),
         "CMA-ES": ("CMAES", find_spec("cma") is not None, {}),
-        "LightGBM, post-shift": ("LightGBMPostShift", find_spec("lightgbm") is not None, {}),
+        "LightGBM, tuned threshold": ("LightGBMThreshold", find_spec("lightgbm") is not None, {}),
     }
     return {name: _maker(kind, setting, more) for name, (kind, fits, more) in asked.items() if fits}
 
@@ -257,7 +257,7 @@ def _maker(kind: str, setting: Setting, more: dict[str, Any]) -> Callable[[int |
 
 
 def allowance(setting: Setting, ours: Any) -> int | None:
-    """Return how many metric calls a rival may make; None where all thresholds cost one sort."""
+    """Return how many metric calls a baseline may make; None where all thresholds cost one sort."""
     if not setting.called:
         return None
     if setting.plan is not None:
@@ -266,7 +266,7 @@ def allowance(setting: Setting, ours: Any) -> int | None:
 
 
 @contextmanager
-def heard(voice: Voice) -> Iterator[None]:
+def notes_of_warnings(voice: Voice) -> Iterator[None]:
     """Turn our own warnings into notes, each once; those of other packages are not the user's.
 
     What a metric prints is no part of the answer: it goes where notes go.
