@@ -33,7 +33,7 @@ COMMAND = re.compile(r"^\$ ((?:.*\\\n)*.*)$", re.MULTILINE)
 NUMBER = re.compile(r"[-+−]?\d[\d,]*\.\d+(?:e[-+]?\d+)?")
 ANY = re.compile(r"[-+−]?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?")
 RULE = re.compile("─+")
-PROGRESS = re.compile(r"[\w ,-]+: (?:turn|call) \d+")
+PROGRESS = re.compile(r"[\w ,-]+: (?:iteration|call) \d+")
 ELIDED = re.compile(r"^\.\.\.$", re.MULTILINE)
 # Enough for another BLAS, too little for another result.
 NEAR = 0.05

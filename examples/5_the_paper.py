@@ -25,7 +25,10 @@ def ours():
         "gmean",
         surrogates=Slices("logistic", by=("component",)),
         method=Descent(
-            turns=20, step=1.0, gradient=LinearInterpolation(m=50, sigma=0.5), projection=Adagrad()
+            iterations=20,
+            step=1.0,
+            gradient=LinearInterpolation(m=50, sigma=0.5),
+            projection=Adagrad(),
         ),
         random_state=0,
     )

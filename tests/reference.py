@@ -43,10 +43,10 @@ def interpolate(theta, cost, X, y, masks, m, sigma, rng):
     return np.linalg.lstsq(np.array(H), np.array(M), rcond=None)[0]
 
 
-def descend(theta, cost, X, y, masks, *, turns, eta, m, sigma, rng, iterations=100):
+def descend(theta, cost, X, y, masks, *, outer_iterations, eta, m, sigma, rng, iterations=100):
     """Algorithm 1: the path of theta."""
     path = [theta]
-    for _ in range(turns):
+    for _ in range(outer_iterations):
         gradient = interpolate(theta, cost, X, y, masks, m, sigma, rng)
         target = hinge_profile(theta, X, y, masks) - eta * gradient
         theta = adagrad(theta, target, X, y, masks, iterations=iterations)

@@ -132,7 +132,7 @@ def test_a_failure_at_the_very_end_leaves_the_best_so_far(classes):
         clf.fit(X, y)
     assert caught.value.best is clf
     assert len(clf.history_) > 5
-    assert clf.cost_ == min(turn["cost"] for turn in clf.history_)
+    assert clf.cost_ == min(iteration["cost"] for iteration in clf.history_)
 
 
 @pytest.mark.parametrize("calls", [6, 60])

@@ -307,12 +307,12 @@ def test_the_descent_lowers_the_cost_of_the_plain_trees_at_their_best_threshold(
     ledger = Ledger(problem)
     # Few trees: a start that leaves something to gain.
     solution = BoostedDescent(Boosted(trees=20)).run(ledger, [], np.random.default_rng(0))
-    assert solution.cost < solution.turns[0].cost
+    assert solution.cost < solution.iterations[0].cost
     assert solution.calls == ledger.calls
     scores = solution.scorer.scores(parts[1].X)
     assert np.isclose(float(problem.judge.costs(scores)), solution.cost)
-    turn = solution.turns[1]
-    assert np.all(turn.projection.multipliers >= 0.0)
+    iteration = solution.iterations[1]
+    assert np.all(iteration.projection.multipliers >= 0.0)
 
 
 def test_a_target_within_reach_is_reached_by_boosting():

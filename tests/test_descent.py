@@ -33,30 +33,34 @@ def test_the_fast_path_follows_the_plain_algorithm(data):
         return 1.0 - np.sqrt(positive[y == 1].mean() * (~positive[y == -1]).mean())
 
     start = np.array([0.2, 0.1, -0.1, 0.3, 0.0])
-    settings = {"turns": 6, "m": 40, "sigma": 0.3}
+    settings = {"outer_iterations": 6, "m": 40, "sigma": 0.3}
     path = reference.descend(
         start, cost, X, y, masks, eta=0.4, rng=np.random.default_rng(7), **settings
     )
     descent = Descent(6, 0.4, LinearInterpolation(m=40, sigma=0.3), Adagrad())
-    turns = list(descent.walk(ledger, start, np.random.default_rng(7)))
-    np.testing.assert_allclose([turn.theta for turn in turns], path, rtol=1e-7, atol=1e-9)
-    np.testing.assert_allclose([turn.cost for turn in turns], [cost(theta) for theta in path])
+    iterations = list(descent.iterate(ledger, start, np.random.default_rng(7)))
+    np.testing.assert_allclose(
+        [iteration.theta for iteration in iterations], path, rtol=1e-7, atol=1e-9
+    )
+    np.testing.assert_allclose(
+        [iteration.cost for iteration in iterations], [cost(theta) for theta in path]
+    )
 
 
 def test_the_gradient_norm_falls_with_more_turns(data):
     """Theorem 2: min_t |grad psi(l(theta_t))| falls with T when the estimates are good."""
 
-    def smallest_gradient(turns):
+    def smallest_gradient(iterations):
         ledger = known(data, lambda u: float(u @ u) / 4)
-        descent = Descent(turns, 0.5, Subspace(m=10, sigma=0.01), LBFGS())
+        descent = Descent(iterations, 0.5, Subspace(m=10, sigma=0.01), LBFGS())
         solution = descent.run(ledger, [np.zeros(5)], np.random.default_rng(0))
         norms = []
-        for turn in solution.turns:
-            profile, jacobian = ledger.problem.linearise(turn.theta)
+        for iteration in solution.iterations:
+            profile, jacobian = ledger.problem.linearise(iteration.theta)
             norms.append(np.linalg.norm(profile / 2 @ jacobian))
         return min(norms)
 
-    norms = [smallest_gradient(turns) for turns in (1, 5, 40)]
+    norms = [smallest_gradient(iterations) for iterations in (1, 5, 40)]
     assert norms[0] > norms[1] > norms[2]
     assert norms[2] < 0.1 * norms[0]
 
@@ -67,7 +71,7 @@ def test_noise_in_the_estimate_raises_the_floor(data):
         ledger = known(data, lambda u: float(u @ u) / 4 + noise * draws.normal())
         descent = Descent(40, 0.5, Subspace(m=10, sigma=0.02, nonnegative=False), LBFGS())
         solution = descent.run(ledger, [np.zeros(5)], np.random.default_rng(0))
-        last = [ledger.problem.profile(turn.theta) for turn in solution.turns[-20:]]
+        last = [ledger.problem.profile(iteration.theta) for iteration in solution.iterations[-20:]]
         return np.mean([u @ u / 4 for u in last])
 
     assert floor(0.0) < floor(0.05) < floor(0.5)
@@ -77,9 +81,9 @@ def test_descent_beats_its_start(data):
     ledger = gmean_ledger(data)
     descent = Descent(20, 0.5, LinearInterpolation(m=100, sigma=0.3), Adagrad())
     solution = descent.run(ledger, [np.zeros(5)], np.random.default_rng(0))
-    assert solution.turns[0].cost == 1.0
+    assert solution.iterations[0].cost == 1.0
     assert solution.cost < 0.4
-    assert solution.cost == min(turn.cost for turn in solution.turns)
+    assert solution.cost == min(iteration.cost for iteration in solution.iterations)
     assert solution.status is Status.COMPLETED
 
 
@@ -87,7 +91,7 @@ def test_a_run_is_repeatable_bit_for_bit(data):
     descent = Descent(5, 0.5, LinearInterpolation(m=20, sigma=0.3), Adagrad())
     starts = [np.zeros(5), np.ones(5)]
     runs = [descent.run(gmean_ledger(data), starts, np.random.default_rng(3)) for _ in "ab"]
-    for one, two in zip(runs[0].turns, runs[1].turns, strict=True):
+    for one, two in zip(runs[0].iterations, runs[1].iterations, strict=True):
         np.testing.assert_array_equal(one.theta, two.theta)
 
 
@@ -128,9 +132,9 @@ def test_a_constant_metric_ends_flat_with_the_first_start(data):
 def test_the_caller_can_stop(data):
     seen = []
 
-    def watch(turn):
-        seen.append(turn.number)
-        return turn.number == 2
+    def watch(iteration):
+        seen.append(iteration.number)
+        return iteration.number == 2
 
     solution = Descent(50, 0.5, LinearInterpolation(m=5)).run(
         gmean_ledger(data), [np.zeros(5)], np.random.default_rng(0), watch
@@ -163,19 +167,21 @@ def test_a_walk_that_stands_still_has_converged(rng):
     descent = Descent(200, 0.5, Subspace(m=4), LBFGS(), patience=3)
     solution = descent.run(ledger, [np.zeros(5)], rng)
     assert solution.status is Status.CONVERGED
-    assert len(solution.turns) == 4
+    assert len(solution.iterations) == 4
 
 
 def test_the_exact_projection_steps_from_the_epigraph(data):
     descent = Descent(4, 2.0, LinearInterpolation(m=30, sigma=0.3), Exact())
-    walk = list(descent.walk(gmean_ledger(data), np.zeros(5), np.random.default_rng(0)))
-    for turn in walk[1:]:
-        np.testing.assert_array_equal(turn.point, np.maximum(turn.target, turn.here.profile))
+    walk = list(descent.iterate(gmean_ledger(data), np.zeros(5), np.random.default_rng(0)))
+    for iteration in walk[1:]:
+        np.testing.assert_array_equal(
+            iteration.point, np.maximum(iteration.target, iteration.here.profile)
+        )
 
 
 def test_a_decaying_step_shrinks(data):
     descent = Descent(4, 1.0, Subspace(m=5), LBFGS(), decay=1.0, normalised=True)
-    walk = list(descent.walk(gmean_ledger(data), 0.1 * np.ones(5), np.random.default_rng(0)))
+    walk = list(descent.iterate(gmean_ledger(data), 0.1 * np.ones(5), np.random.default_rng(0)))
     moved = [np.linalg.norm(b.target - a.point) for a, b in pairwise(walk)]
     np.testing.assert_allclose(moved, [1.0, 1 / 2, 1 / 3, 1 / 4])
 
@@ -183,8 +189,10 @@ def test_a_decaying_step_shrinks(data):
 def test_the_accuracy_asked_is_the_theorems(data):
     descent = Descent(8, 0.4, LinearInterpolation(m=5), Adagrad(iterations=5))
     ledger = gmean_ledger(data)
-    turn = descent.turn(ledger, descent.start(ledger, np.zeros(5)), np.random.default_rng(0))
-    assert turn.projection.asked == pytest.approx(0.4 / 8)
+    iteration = descent.advance(
+        ledger, descent.start(ledger, np.zeros(5)), np.random.default_rng(0)
+    )
+    assert iteration.projection.asked == pytest.approx(0.4 / 8)
 
 
 def test_tuning_finds_the_best_of_its_grid_and_counts_all_calls(data):

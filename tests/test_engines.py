@@ -286,6 +286,6 @@ def test_the_metric_and_the_training_scores_still_see_every_row(eager, rng):
     assert not problem.shared
     scores = data.X @ theta[:-1] + theta[-1]
     np.testing.assert_allclose(problem.scores(theta), scores, rtol=1e-12, atol=1e-14)
-    np.testing.assert_allclose(problem.judged(theta), scores, rtol=1e-12, atol=1e-14)
+    np.testing.assert_allclose(problem.validation_scores(theta), scores, rtol=1e-12, atol=1e-14)
     wrong = (np.where(scores > 0, 1.0, -1.0) != data.y) @ data.weights / data.weights.sum()
     assert float(problem.cost(theta)) == pytest.approx(wrong)

@@ -24,7 +24,7 @@ from anymetric.gradients import Subspace
 from anymetric.projections import GaussNewton
 from anymetric.solution import Status
 
-QUICK = Descent(turns=4, gradient=Subspace(m=8), projection=GaussNewton(5), normalised=True)
+QUICK = Descent(iterations=4, gradient=Subspace(m=8), projection=GaussNewton(5), normalised=True)
 ESTIMATORS = [
     MetricClassifier("f1", model="linear", method=QUICK, random_state=0),
     MetricRanker("average_precision", model="linear", method=QUICK, random_state=0),
@@ -272,20 +272,20 @@ def test_a_scorer_of_one_positive_class_refuses_three():
 
 
 class Counting:
-    """A callback that counts turns, and asks to stop at one of them."""
+    """A callback that counts iterations, and asks to stop at one of them."""
 
     def __init__(self, stop_at=None):
-        self.stop_at, self.turns, self.ended = stop_at, 0, 0
+        self.stop_at, self.iterations, self.ended = stop_at, 0, 0
 
     def setup(self, estimator, context):
         self.most = context.max_subtasks
 
     def on_fit_task_begin(self, estimator, context):
-        self.turns += context.task_name == "turn"
+        self.iterations += context.task_name == "iteration"
 
     def on_fit_task_end(self, estimator, context):
         self.ended += 1
-        return self.turns == self.stop_at
+        return self.iterations == self.stop_at
 
     def teardown(self, estimator, context):
         self.closed = True
@@ -294,8 +294,8 @@ class Counting:
 def test_callbacks_see_every_turn_and_may_stop_the_run(estimator):
     callback = Counting()
     fitted = clone(estimator).set_callbacks(callback).fit(X, Y)
-    assert callback.turns == len(fitted.history_) <= callback.most
-    assert callback.ended == callback.turns + 1
+    assert callback.iterations == len(fitted.history_) <= callback.most
+    assert callback.ended == callback.iterations + 1
     assert callback.closed
     stopped = clone(estimator).set_callbacks(Counting(stop_at=3)).fit(X, Y)
     assert stopped.status_ is Status.STOPPED

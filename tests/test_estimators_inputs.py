@@ -13,7 +13,7 @@ from anymetric.losses import Logistic
 from anymetric.projections import GaussNewton
 from anymetric.surrogates import Sliced, per_class, per_group
 
-QUICK = Descent(turns=3, gradient=Subspace(m=6), projection=GaussNewton(4), normalised=True)
+QUICK = Descent(iterations=3, gradient=Subspace(m=6), projection=GaussNewton(4), normalised=True)
 CLASSIFIER = MetricClassifier("f1", model="linear", method=QUICK, random_state=0)
 RANKER = MetricRanker("average_precision", model="linear", method=QUICK, random_state=0)
 REGRESSOR = MetricRegressor("r2", model="linear", method=QUICK, random_state=0)

@@ -23,9 +23,9 @@ from anymetric.solution import Status
 from anymetric.surrogates import per_class
 from anymetric.tuning import Tuned
 
-QUICK = Descent(turns=4, gradient=Subspace(m=8), projection=GaussNewton(5), normalised=True)
+QUICK = Descent(iterations=4, gradient=Subspace(m=8), projection=GaussNewton(5), normalised=True)
 GRID = Tuned(
-    Descent(turns=2, gradient=LinearInterpolation(m=8), projection=Adagrad(iterations=5)),
+    Descent(iterations=2, gradient=LinearInterpolation(m=8), projection=Adagrad(iterations=5)),
     steps=(0.1, 0.5),
     sigmas=(0.1, 0.5),
 )
@@ -423,7 +423,7 @@ def test_a_grid_runs_the_same_in_other_processes(capsys):
     assert len(spread.summary_.tried) == 4
     told = capsys.readouterr()
     assert "MetricClassifier - fit" in told.out
-    assert "turn 24 of at most 24" in told.err
+    assert "iteration 24 of at most 24" in told.err
 
 
 def test_verbose_tells_what_judges_how_it_goes_and_how_it_ended(capsys):
@@ -431,7 +431,7 @@ def test_verbose_tells_what_judges_how_it_goes_and_how_it_ended(capsys):
     lines = capsys.readouterr().err.splitlines()
     assert all(line.startswith("[anymetric] ") for line in lines)
     assert lines[0].startswith("[anymetric] Training for 'f1'. No validation data was given: 32 of")
-    assert "turn 1 of at most 10: cost 0." in lines[1]
+    assert "iteration 1 of at most 10: cost 0." in lines[1]
     assert "COMPLETED: f1 0." in lines[-1]
     clone(CLASSIFIER).fit(X, Y)
     assert capsys.readouterr().err == ""

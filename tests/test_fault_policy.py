@@ -247,7 +247,7 @@ def test_probes_without_an_answer_are_left_out_of_the_gradient(estimator):
         metric = as_metric(Box(by_place, disturb), greater_is_better=True)
         ledger = Ledger(Problem(data, per_class("hinge"), metric, labels=(0, 1)))
         with answered_by(Direct(Conduct(SKIP))):
-            found = estimator.estimate(ledger, ledger.look(theta), np.random.default_rng(0))
+            found = estimator.estimate(ledger, ledger.evaluate(theta), np.random.default_rng(0))
         return found.gradient
 
     whole = gradient(lambda call, value: value)

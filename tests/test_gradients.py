@@ -72,7 +72,7 @@ THETA = np.array([0.3, -0.2, 0.5, 0.1, -0.4])
 )
 def test_interpolation_is_exact_for_a_linear_psi(estimator, data, rng):
     ledger = known(data, lambda u: SLOPES @ u)
-    estimate = estimator.estimate(ledger, ledger.look(THETA), rng)
+    estimate = estimator.estimate(ledger, ledger.evaluate(THETA), rng)
     np.testing.assert_allclose(estimate.gradient, SLOPES, atol=1e-8)
     assert estimate.r_squared == pytest.approx(1.0)
     assert np.isfinite(estimate.condition)
@@ -102,7 +102,7 @@ def test_overlapping_slices_are_shifted_together(data, rng):
 
 def test_draws_below_the_infimum_are_redrawn_and_counted(data, rng):
     ledger = known(data, lambda u: SLOPES @ u, per_class("hinge"))
-    here = ledger.look(THETA)
+    here = ledger.evaluate(THETA)
     estimate = FiniteDifferences(m=200, sigma=0.6).estimate(ledger, here, rng)
     assert estimate.lost > 0
     assert estimate.calls == ledger.calls - 1 == 201
@@ -111,12 +111,12 @@ def test_draws_below_the_infimum_are_redrawn_and_counted(data, rng):
 def test_a_step_far_too_long_is_refused_with_advice(data, rng):
     ledger = known(data, lambda u: SLOPES @ u, per_class("sigmoid"))
     with pytest.raises(ValueError, match="Lower sigma"):
-        FiniteDifferences(m=50, sigma=500.0).estimate(ledger, ledger.look(THETA), rng)
+        FiniteDifferences(m=50, sigma=500.0).estimate(ledger, ledger.evaluate(THETA), rng)
 
 
 def test_finite_differences_converge_at_the_monte_carlo_rate(data):
     ledger = known(data, lambda u: SLOPES @ u)
-    here = ledger.look(THETA)
+    here = ledger.evaluate(THETA)
 
     def error(m):
         runs = [
@@ -133,7 +133,7 @@ def test_finite_differences_converge_at_the_monte_carlo_rate(data):
 
 def test_finite_differences_in_a_batch_agree_with_the_whole(data):
     ledger = known(data, lambda u: SLOPES @ u)
-    here = ledger.look(THETA)
+    here = ledger.evaluate(THETA)
     estimator = FiniteDifferences(m=4000, sigma=0.02, batch=100)
     estimate = estimator.estimate(ledger, here, np.random.default_rng(1))
     np.testing.assert_allclose(estimate.gradient, SLOPES, atol=5 * estimate.errors.max())
@@ -142,14 +142,14 @@ def test_finite_differences_in_a_batch_agree_with_the_whole(data):
 def test_unperturbed_surrogates_get_no_slope(data, rng):
     ledger = known(data, lambda u: SLOPES @ u)
     estimator = FiniteDifferences(m=300, sigma=0.02, coordinates=(0,))
-    estimate = estimator.estimate(ledger, ledger.look(THETA), rng)
+    estimate = estimator.estimate(ledger, ledger.evaluate(THETA), rng)
     assert estimate.gradient[1] == 0.0
     assert estimate.gradient[0] == pytest.approx(SLOPES[0], abs=6 * estimate.errors[0])
 
 
 def test_two_steps_give_the_gradient_of_the_smoothed_maximum(data):
     ledger = known(data, max)
-    here = ledger.look(0.2 * THETA)
+    here = ledger.evaluate(0.2 * THETA)
     sigma = 0.08
     estimator = TwoStep(m=6000, sigma=sigma, sigma2=0.005)
     estimate = estimator.estimate(ledger, here, np.random.default_rng(2))
@@ -164,7 +164,7 @@ def test_two_steps_give_the_gradient_of_the_smoothed_maximum(data):
 def test_a_residual_loss_cannot_be_shifted(data, rng):
     ledger = Ledger(Problem(data, "squared", as_metric("error")))
     with pytest.raises(ValueError, match="LinearInterpolation"):
-        FiniteDifferences(m=5).estimate(ledger, ledger.look(THETA), rng)
+        FiniteDifferences(m=5).estimate(ledger, ledger.evaluate(THETA), rng)
 
 
 def test_truncation_zeroes_only_what_is_too_long():
@@ -176,7 +176,7 @@ def test_truncation_zeroes_only_what_is_too_long():
 def test_collinear_surrogates_share_the_slope_and_report_the_condition(data, rng):
     twice = [Sliced("hinge", label="one"), Sliced("hinge", label="two")]
     ledger = known(data, lambda u: u[0], twice)
-    estimate = LinearInterpolation(m=50).estimate(ledger, ledger.look(THETA), rng)
+    estimate = LinearInterpolation(m=50).estimate(ledger, ledger.evaluate(THETA), rng)
     np.testing.assert_allclose(estimate.gradient, [0.5, 0.5], atol=1e-8)
     assert estimate.condition > 1e10
 
@@ -220,7 +220,7 @@ def test_the_error_grows_slowly_with_K():
 def test_subspace_needs_few_probes_where_random_directions_need_many(rng):
     data = blobs(rng, n=500, d=60)
     ledger = known(data, lambda u: float(np.sqrt(u[0] * u[1])), per_class("logistic"))
-    here = ledger.look(0.1 * rng.standard_normal(61))
+    here = ledger.evaluate(0.1 * rng.standard_normal(61))
     truth = 0.5 * np.sqrt(here.profile[::-1] / here.profile)
     few = Subspace(m=8, sigma=0.01).estimate(ledger, here, np.random.default_rng(0))
     assert np.linalg.norm(few.gradient - truth) < 1e-3
@@ -266,7 +266,7 @@ def test_a_setting_that_cannot_be_is_refused_at_once(estimator, setting, error, 
 def test_coordinates_beyond_what_there_is_are_refused(estimator, place, data, rng):
     ledger = known(data, lambda u: SLOPES @ u)
     with pytest.raises(ValueError, match=rf"coordinates must lie between 0 and .*\[{place}\]"):
-        estimator(m=4, coordinates=[0, place]).estimate(ledger, ledger.look(THETA), rng)
+        estimator(m=4, coordinates=[0, place]).estimate(ledger, ledger.evaluate(THETA), rng)
 
 
 @pytest.mark.parametrize("m", [1, 2, 5])
@@ -288,7 +288,7 @@ def test_surrogates_that_no_shift_moves_apart_are_refused_before_any_draw(
     ledger = known(data, lambda u: u[0], surrogates)
     monkeypatch.setattr(Shifter, "solve", None)
     with pytest.raises(ValueError, match="use LinearInterpolation or Subspace"):
-        estimator.estimate(ledger, ledger.look(THETA), rng)
+        estimator.estimate(ledger, ledger.evaluate(THETA), rng)
 
 
 @pytest.mark.parametrize("overlap", [False, True])
@@ -301,7 +301,7 @@ def test_a_slice_without_rows_in_the_batch_loses_no_draw(part, overlap, rng):
         apart = Sliced("logistic", rows=lambda rows: np.arange(len(rows)) > 0, label="others")
         surrogates = [rare, apart]
     ledger = known(data, lambda u: u.sum(), surrogates)
-    estimate = part(m=40, sigma=0.001, batch=10).estimate(ledger, ledger.look(THETA), rng)
+    estimate = part(m=40, sigma=0.001, batch=10).estimate(ledger, ledger.evaluate(THETA), rng)
     assert estimate.lost == 0
     assert estimate.gradient[surrogates.index(rare)] == 0.0
     assert np.any(estimate.gradient)
@@ -309,7 +309,7 @@ def test_a_slice_without_rows_in_the_batch_loses_no_draw(part, overlap, rng):
 
 def test_every_estimator_is_repeatable_from_a_seed(data):
     ledger = known(data, lambda u: SLOPES @ u**2)
-    here = ledger.look(THETA)
+    here = ledger.evaluate(THETA)
     for part in (LinearInterpolation(m=9), Subspace(m=9), FiniteDifferences(m=9), TwoStep(m=9)):
         twice = [part.estimate(ledger, here, np.random.default_rng(5)).gradient for _ in "ab"]
         np.testing.assert_array_equal(*twice)
@@ -351,9 +351,9 @@ ESTIMATORS = [
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=repr)
 def test_probes_shrink_to_the_calls_left_and_keep_one_for_the_look(estimator, budget, data, rng):
     free = known(data, lambda u: SLOPES @ u)
-    wanted = estimator.estimate(free, free.look(THETA), rng).calls
+    wanted = estimator.estimate(free, free.evaluate(THETA), rng).calls
     ledger = Ledger(free.problem, budget)
-    estimate = estimator.estimate(ledger, ledger.look(THETA), rng)
+    estimate = estimator.estimate(ledger, ledger.evaluate(THETA), rng)
     assert estimate.calls == ledger.calls - 1
     assert np.all(np.isfinite(estimate.gradient))
     assert ledger.left in (1, 2) if wanted > budget - 2 else estimate.calls == wanted
@@ -363,7 +363,7 @@ def test_probes_shrink_to_the_calls_left_and_keep_one_for_the_look(estimator, bu
 def test_a_budget_that_is_enough_changes_no_digit(estimator, data):
     ledgers = [Ledger(known(data, lambda u: SLOPES @ u).problem, most) for most in (None, 42, 500)]
     one, *others = (
-        estimator.estimate(ledger, ledger.look(THETA), np.random.default_rng(0)).gradient
+        estimator.estimate(ledger, ledger.evaluate(THETA), np.random.default_rng(0)).gradient
         for ledger in ledgers
     )
     for other in others:
@@ -373,7 +373,7 @@ def test_a_budget_that_is_enough_changes_no_digit(estimator, data):
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=repr)
 def test_without_a_pair_of_calls_nothing_is_asked(estimator, data, rng):
     ledger = Ledger(known(data, lambda u: SLOPES @ u).problem, 2)
-    here = ledger.look(THETA)
+    here = ledger.evaluate(THETA)
     with pytest.raises(BudgetSpent):
         estimator.estimate(ledger, here, rng)
     assert ledger.calls == 1

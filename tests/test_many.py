@@ -230,9 +230,9 @@ def test_the_solvers_derivatives_are_finite_differences(loss):
 @pytest.mark.parametrize(
     "descent",
     [
-        Descent(turns=8, gradient=LinearInterpolation(m=60, sigma=0.3), projection=LBFGS()),
+        Descent(iterations=8, gradient=LinearInterpolation(m=60, sigma=0.3), projection=LBFGS()),
         Descent(
-            turns=15,
+            iterations=15,
             step=0.3,
             gradient=Subspace(m=16, sigma=0.2),
             projection=GaussNewton(iterations=8),
@@ -248,7 +248,7 @@ def test_the_descent_lowers_the_cost(descent, loss):
     rng = np.random.default_rng(0)
     start = 0.3 * rng.normal(size=problem.size)
     run = descent.run(Ledger(problem), [start], rng)
-    assert run.cost < run.turns[0].cost - 0.1
+    assert run.cost < run.iterations[0].cost - 0.1
 
 
 # The door.
@@ -435,7 +435,7 @@ def test_users_surrogates_and_starts_are_taken(rows):
         "accuracy",
         surrogates=per_class("logistic"),
         starts=begun,
-        method=Descent(turns=2, gradient=Subspace(m=4), projection=LBFGS(iterations=5)),
+        method=Descent(iterations=2, gradient=Subspace(m=4), projection=LBFGS(iterations=5)),
         model="linear",
         random_state=0,
     ).fit(X[:200], y[:200])

@@ -29,7 +29,9 @@ from anymetric.problem import Problem
 from anymetric.surrogates import per_class
 from anymetric.tuning import Tuned
 
-TINY = Scale("tiny", turns=2, probes=12, iterations=3, steps=1, sigmas=2, says="Tiny & <small>.")
+TINY = Scale(
+    "tiny", outer_iterations=2, probes=12, iterations=3, steps=1, sigmas=2, says="Tiny & <small>."
+)
 FULL = SCALES["full"]
 
 
@@ -366,7 +368,11 @@ def test_every_published_figure_has_its_entry():
 def test_full_settings_are_the_papers():
     method = FULL.method((0.05, 0.1), (0.1,))
     descent = method.descent
-    assert (descent.turns, descent.gradient.m, descent.projection.iterations) == (250, 1000, 100)
+    assert (descent.iterations, descent.gradient.m, descent.projection.iterations) == (
+        250,
+        1000,
+        100,
+    )
     assert descent.projection.step == 1.0
     assert (method.steps, method.sigmas) == ((0.05, 0.1), (0.1,))
     assert {experiment.seeds for experiment in EXPERIMENTS.values()} == {1, 5, 10}
@@ -376,7 +382,7 @@ def test_a_screened_grid_takes_its_winner_to_full_length():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(100, 2))
     problem = Problem(Data(X, np.sign(X[:, 0])), per_class("hinge"), as_metric("error"))
-    scale = replace(SCALES["screened"], turns=6, probes=8, iterations=3, screen=2)
+    scale = replace(SCALES["screened"], outer_iterations=6, probes=8, iterations=3, screen=2)
     method = scale.method((0.1, 1.0), (0.1, 0.5))
     assert isinstance(method, Screened)
     ledger = Ledger(problem)
@@ -409,7 +415,7 @@ def test_the_estimation_error_grows_with_sigma():
 def test_an_estimator_makes_the_calls_it_is_given(name):
     problem = known_problem("smooth", np.random.default_rng(0))
     ledger = Ledger(problem)
-    here = ledger.look(np.zeros(problem.size))
+    here = ledger.evaluate(np.zeros(problem.size))
     before = ledger.calls
     estimator(name, 16).estimate(ledger, here, np.random.default_rng(0))
     assert ledger.calls - before == 16

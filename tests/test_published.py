@@ -49,8 +49,8 @@ def test_an_accumulator_that_is_none_is_refused(accumulator):
         Adagrad(accumulator=accumulator)
 
 
-def plain_notebook(problem, rng, turns, m, inner):
-    """The authors' loop in plain lines: costs after every turn, and the weights there."""
+def plain_notebook(problem, rng, iterations, m, inner):
+    """The authors' loop in plain lines: costs after every iteration, and the weights there."""
     data, d = problem.train, problem.train.X.shape[1]
     masks = [
         (data.y == y) & (data.side["groups"] == group) for y in (-1.0, 1.0) for group in (0, 1)
@@ -77,7 +77,7 @@ def plain_notebook(problem, rng, turns, m, inner):
         return total
 
     theta, squares, path = np.zeros(d + 1), np.full(d + 1, 0.1), []
-    for _ in range(turns):
+    for _ in range(iterations):
         moved = np.tile(theta, (m, 1))
         moved[:, :d] += rng.standard_normal((m, d))
         H = np.stack([profile(one) - profile(theta) for one in moved])
@@ -95,21 +95,25 @@ def plain_notebook(problem, rng, turns, m, inner):
 
 def test_the_notebooks_loop_is_followed_step_by_step(problem):
     loop = NotebookDescent(
-        turns=12,
+        iterations=12,
         gradient=NotebookDescent().gradient.__class__(m=20, sigma=1.0, sides="one"),
         projection=Adagrad(iterations=7, persistent=True),
     )
-    walk = list(loop.walk(Ledger(problem), np.zeros(5), np.random.default_rng(5)))[1:]
+    walk = list(loop.iterate(Ledger(problem), np.zeros(5), np.random.default_rng(5)))[1:]
     plain = plain_notebook(problem, np.random.default_rng(5), 12, 20, 7)
-    for turn, (cost, theta) in zip(walk, plain, strict=True):
-        np.testing.assert_allclose(turn.theta, theta, rtol=1e-8, atol=1e-10)
-        assert turn.cost == pytest.approx(cost)
+    for iteration, (cost, theta) in zip(walk, plain, strict=True):
+        np.testing.assert_allclose(iteration.theta, theta, rtol=1e-8, atol=1e-10)
+        assert iteration.cost == pytest.approx(cost)
 
 
 def test_only_every_tenth_iterate_may_become_the_model(problem):
-    run = NotebookDescent(turns=15).run(Ledger(problem), [np.zeros(5)], np.random.default_rng(0))
+    run = NotebookDescent(iterations=15).run(
+        Ledger(problem), [np.zeros(5)], np.random.default_rng(0)
+    )
     assert run.best.number in (1, 11)
-    assert run.cost == min(turn.cost for turn in run.turns if turn.number in (1, 11))
+    assert run.cost == min(
+        iteration.cost for iteration in run.iterations if iteration.number in (1, 11)
+    )
 
 
 @pytest.mark.parametrize("method", ["paper", "notebook"])
@@ -147,7 +151,7 @@ def test_a_history_is_a_data_frame_and_survives_pickling():
     frame = clf.history_.to_frame()
     assert len(frame) == len(clf.history_) > 2
     names = [f"{what} {name}" for what in ("profile", "weights") for name in clf.surrogates_]
-    assert set(names) | {"turn", "cost", "calls", "seconds"} <= set(frame.columns)
+    assert set(names) | {"iteration", "cost", "calls", "seconds"} <= set(frame.columns)
     assert frame["cost"].tolist() == [row["cost"] for row in clf.history_]
     assert np.isnan(frame[f"gradient {clf.surrogates_[0]}"][0])
     again = pickle.loads(pickle.dumps(clf.history_))

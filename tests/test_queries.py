@@ -352,7 +352,7 @@ def ranking(seed=0, queries=40, size=8):
 
 
 SHORT = Descent(
-    turns=8, gradient=Subspace(m=8), projection=GaussNewton(iterations=5), normalised=True
+    iterations=8, gradient=Subspace(m=8), projection=GaussNewton(iterations=5), normalised=True
 )
 DESCENT = MetricRanker("ndcg@3", method=SHORT, model="linear", random_state=0)
 # Two surrogates: enough where nothing is said of the default ones.

@@ -22,7 +22,7 @@ def work():
 
 def test_plain_numpy_and_paper_mode_walk_the_same_path(work):
     path = notebook.plain_path(work, 3)
-    walked = np.array([turn.theta for turn in notebook.paper_turns(work, 3)])
+    walked = np.array([iteration.theta for iteration in notebook.paper_iterations(work, 3)])
     np.testing.assert_allclose(walked, path, atol=1e-9)
     assert np.ptp(path, axis=0).max() > 0.01
 
@@ -30,8 +30,8 @@ def test_plain_numpy_and_paper_mode_walk_the_same_path(work):
 def test_the_notebook_table_has_a_row_for_each_way(work):
     table, known = notebook.measure(work, 2, 1, grid=False)
     names = [row[0] for row in table.rows]
-    assert names[0] == "plain NumPy, 2 turns (scaled up from 1)"
-    assert names[1:3] == ["paper mode, 2 turns", "default, a whole fit"]
+    assert names[0] == "plain NumPy, 2 iterations (scaled up from 1)"
+    assert names[1:3] == ["paper mode, 2 iterations", "default, a whole fit"]
     assert known["apart"] < notebook.APART
     assert 0.0 < known["cost"] < 1.0
     assert known["ratio"] > 0.0

@@ -489,12 +489,12 @@ def test_surrogates_that_see_all_rows_are_projected_whole(data):
 
 def test_descent_lowers_the_cost_of_a_network_and_repeats_itself(posed):
     descent = Descent(
-        turns=8, step=0.2, gradient=Subspace(m=16), projection=Minibatch(1e-3), normalised=True
+        iterations=8, step=0.2, gradient=Subspace(m=16), projection=Minibatch(1e-3), normalised=True
     )
     start = posed.model.theta
     start[-1] -= 1.0
     runs = [descent.run(Ledger(posed), [start], np.random.default_rng(5)) for _ in range(2)]
-    assert runs[0].cost < runs[0].turns[0].cost - 0.02
+    assert runs[0].cost < runs[0].iterations[0].cost - 0.02
     np.testing.assert_array_equal(runs[0].theta, runs[1].theta)
 
 
@@ -510,7 +510,9 @@ def deep(d):
     return nn.Sequential(*layers)
 
 
-@pytest.mark.parametrize("method", ["auto", "descent", Descent(turns=2, gradient=Subspace(m=8))])
+@pytest.mark.parametrize(
+    "method", ["auto", "descent", Descent(iterations=2, gradient=Subspace(m=8))]
+)
 def test_the_estimator_clones_pickles_and_repeats_itself(method):
     X, y = moons(120)
     model = TorchModel(small, lr=0.05, epochs=3, batch_size=64)

@@ -107,7 +107,7 @@ def numbers(model: Any, X: Any) -> str:
     """Return every bit of a fitted model that a user can see, as one hash."""
     parts = [np.asarray(model.predict(X)), np.asarray(model.cost_)]
     parts += [np.asarray(getattr(model, name)) for name in ("coef_", "intercept_")]
-    parts += [np.asarray([turn["cost"] for turn in model.history_])]
+    parts += [np.asarray([iteration["cost"] for iteration in model.history_])]
     whole = b"".join(np.ascontiguousarray(part).tobytes() for part in parts)
     return hashlib.sha256(whole).hexdigest()
 

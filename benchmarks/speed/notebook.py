@@ -31,7 +31,7 @@ from .timing import timed
 
 METRIC = "gmean"
 # 2 x 50 perturbed models are the notebook's 100 probes. Step and sigma are on the paper's grid;
-# with a sigma of 0.1 the walk soon stands still, and later turns would measure nothing.
+# with a sigma of 0.1 the walk soon stands still, and later iterations would measure nothing.
 STEP, SIGMA, M, ITERATIONS = 0.1, 0.5, 50, 100
 # The test cost that the notebook's own run ends with.
 PUBLISHED = 0.1775
@@ -88,7 +88,7 @@ class Work:
         )
 
 
-def plain_path(work: Work, turns: int) -> Any:
+def plain_path(work: Work, iterations: int) -> Any:
     """Return the path of plain NumPy."""
     X, y, groups = work.train.X, work.train.y, work.train.side["groups"]
     masks = [(y == c) & (groups == g) for c in (-1.0, 1.0) for g in np.unique(groups)]
@@ -98,7 +98,7 @@ def plain_path(work: Work, turns: int) -> Any:
         X,
         y,
         masks,
-        turns=turns,
+        outer_iterations=iterations,
         eta=STEP,
         m=M,
         sigma=SIGMA,
@@ -107,25 +107,27 @@ def plain_path(work: Work, turns: int) -> Any:
     )
 
 
-def paper(turns: int) -> Descent:
+def paper(iterations: int) -> Descent:
     """Return paper mode with the notebook's numbers."""
     return Descent(
-        turns, STEP, LinearInterpolation(m=M, sigma=SIGMA), Adagrad(iterations=ITERATIONS)
+        iterations, STEP, LinearInterpolation(m=M, sigma=SIGMA), Adagrad(iterations=ITERATIONS)
     )
 
 
-def paper_turns(work: Work, turns: int) -> list[Any]:
-    """Return the turns of paper mode."""
+def paper_iterations(work: Work, iterations: int) -> list[Any]:
+    """Return the iterations of paper mode."""
     problem = work.problem()
-    walk = paper(turns).walk(Ledger(problem), np.zeros(problem.size), np.random.default_rng(0))
+    walk = paper(iterations).iterate(
+        Ledger(problem), np.zeros(problem.size), np.random.default_rng(0)
+    )
     return list(walk)
 
 
-def paper_grid(work: Work, turns: int) -> Any:
+def paper_grid(work: Work, iterations: int) -> Any:
     """Return what paper mode finds on the paper's grid of steps and sigmas, by validation."""
     problem = work.problem()
     starts = [np.zeros(problem.size)]
-    return Tuned(paper(turns)).run(Ledger(problem), starts, np.random.default_rng(0)).theta
+    return Tuned(paper(iterations)).run(Ledger(problem), starts, np.random.default_rng(0)).theta
 
 
 @dataclass
@@ -142,42 +144,51 @@ class Watched:
         """Run the default; the time that the notes take is not counted."""
         began, noted = time.process_time(), 0.0
 
-        def note(turn: Any) -> None:
+        def note(iteration: Any) -> None:
             nonlocal noted
             now = time.process_time()
-            self.seen.append((now - began - noted, self.score(ledger.problem.model, turn.theta)))
+            self.seen.append(
+                (now - began - noted, self.score(ledger.problem.model, iteration.theta))
+            )
             noted += time.process_time() - now
 
         return Auto().run(ledger, starts, rng, note)
 
 
 def measure(
-    work: Work, turns: int, plain_turns: int, *, grid: bool
+    work: Work, iterations: int, plain_iterations: int, *, grid: bool
 ) -> tuple[Table, dict[str, Any]]:
     """Return the table, and the numbers that others compare with."""
-    walked, ours = timed(lambda: paper_turns(work, turns))
-    path, slow = timed(lambda: plain_path(work, plain_turns))
-    apart = float(np.max(np.abs(np.array([t.theta for t in walked[: plain_turns + 1]]) - path)))
-    # The same turns of both: later ones may take fewer iterations.
-    same = timed(lambda: paper_turns(work, plain_turns))[1]
-    total, ratio = slow * turns / plain_turns, slow / same
-    reached = work.linear_cost(min(walked, key=lambda turn: turn.cost).theta)
+    walked, ours = timed(lambda: paper_iterations(work, iterations))
+    path, slow = timed(lambda: plain_path(work, plain_iterations))
+    apart = float(
+        np.max(np.abs(np.array([t.theta for t in walked[: plain_iterations + 1]]) - path))
+    )
+    # The same iterations of both: later ones may take fewer steps of Adagrad.
+    same = timed(lambda: paper_iterations(work, plain_iterations))[1]
+    total, ratio = slow * iterations / plain_iterations, slow / same
+    reached = work.linear_cost(min(walked, key=lambda iteration: iteration.cost).theta)
     rows = [
-        [f"plain NumPy, {turns} turns" + said(plain_turns, turns), total, "", ""],
-        [f"paper mode, {turns} turns", ours, f"{reached:.4f}", total / ours],
+        [
+            f"plain NumPy, {iterations} iterations" + said(plain_iterations, iterations),
+            total,
+            "",
+            "",
+        ],
+        [f"paper mode, {iterations} iterations", ours, f"{reached:.4f}", total / ours],
     ]
     if grid:
-        theta, tuned = timed(lambda: paper_grid(work, turns))
+        theta, tuned = timed(lambda: paper_grid(work, iterations))
         cost = f"{work.linear_cost(theta):.4f}"
         rows.append(["paper mode, 15 steps and sigmas", tuned, cost, ""])
     known = {"apart": apart, "ratio": ratio, "paper": ours, "reached": reached}
     rows += default_rows(work, known)
     notes = [
         f"{len(work.train):,} x {work.train.X.shape[1]}, four sigmoid surrogates by class and "
-        f"group, {ITERATIONS} Adagrad iterations, {2 * M} probes a turn, G-mean on "
+        f"group, {ITERATIONS} Adagrad iterations, {2 * M} probes an iteration, G-mean on "
         f"{len(work.valid)} validation rows, step {STEP:g}, sigma {SIGMA:g}. The first "
-        f"{plain_turns} turns are {ratio:.1f} times faster in paper mode, set-up included; after "
-        f"them the two paths are apart by {apart:.0e}.",
+        f"{plain_iterations} iterations are {ratio:.1f} times faster in paper mode, set-up "
+        f"included; after them the two paths differ by {apart:.0e}.",
         "Step and sigma of the single run are set for a walk that keeps moving, not for its cost: "
         f"the authors' notebook, with settings and habits of its own, tells of {PUBLISHED}. The "
         "first of the default's candidates that is as good as the single run is found by its test "
@@ -209,6 +220,6 @@ def faster(paper: float, seconds: float) -> str:
     return f"{paper / seconds:.1f} than one run of paper mode"
 
 
-def said(measured: int, turns: int) -> str:
+def said(measured: int, iterations: int) -> str:
     """Say that only some turns were measured."""
-    return "" if measured == turns else f" (scaled up from {measured})"
+    return "" if measured == iterations else f" (scaled up from {measured})"

@@ -47,10 +47,10 @@ def interpolate(theta, cost, X, y, masks, m, sigma, rng):
     return np.linalg.lstsq(np.array(H), np.array(M), rcond=None)[0]
 
 
-def descend(theta, cost, X, y, masks, *, turns, eta, m, sigma, iterations, rng):
+def descend(theta, cost, X, y, masks, *, outer_iterations, eta, m, sigma, iterations, rng):
     """Algorithm 1: the path of theta."""
     path = [theta]
-    for _ in range(turns):
+    for _ in range(outer_iterations):
         gradient = interpolate(theta, cost, X, y, masks, m, sigma, rng)
         target = sigmoid_profile(theta, X, y, masks) - eta * gradient
         theta = adagrad(theta, target, X, y, masks, iterations)

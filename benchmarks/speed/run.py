@@ -43,9 +43,9 @@ def tables(options: argparse.Namespace, known: dict[str, Any]) -> Iterator[Table
     quick = options.quick
     if "notebook" in options.only:
         work = notebook.Work.load()
-        turns = options.turns or (20 if quick else 250)
-        few = min(turns, 2 if quick else options.plain)
-        table, found = notebook.measure(work, turns, few, grid=not quick)
+        iterations = options.iterations or (20 if quick else 250)
+        few = min(iterations, 2 if quick else options.plain)
+        table, found = notebook.measure(work, iterations, few, grid=not quick)
         known.update(found)
         yield table
         yield rivals.measure(work, known, 5_000 if quick else 50_000)
@@ -63,9 +63,14 @@ def parser() -> argparse.ArgumentParser:
     """Return the command line."""
     line = argparse.ArgumentParser(prog="speed.py", description="Measure speed, side by side.")
     line.add_argument("--quick", action="store_true", help="a smaller run, under two minutes")
-    line.add_argument("--turns", type=int, help="turns of Algorithm 1; the notebook has 250")
     line.add_argument(
-        "--plain", type=int, default=25, help="turns that plain NumPy takes; its total is scaled up"
+        "--iterations", type=int, help="iterations of Algorithm 1; the notebook has 250"
+    )
+    line.add_argument(
+        "--plain",
+        type=int,
+        default=25,
+        help="iterations that plain NumPy takes; its total is scaled up",
     )
     line.add_argument("--only", nargs="+", choices=SECTIONS, default=SECTIONS, help="some sections")
     line.add_argument("--out", type=Path, help="the page to write; by default none if quick")

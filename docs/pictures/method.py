@@ -62,12 +62,14 @@ def front(example: Problem, count: int = 50) -> tuple[NDArray[Any], NDArray[Any]
 def descend(example: Problem, weights: NDArray[Any], theta: NDArray[Any]) -> NDArray[Any]:
     """Minimise a weighted sum of the losses by subgradient steps that grow shorter."""
     best, least = theta, np.inf
-    for turn in range(250):
+    for iteration in range(250):
         profile, jacobian = example.linearise(theta)
         if weights @ profile < least:
             best, least = theta, float(weights @ profile)
         slope = weights @ jacobian
-        theta = theta - 0.5 / np.sqrt(1 + turn) * slope / max(float(np.linalg.norm(slope)), 1e-9)
+        theta = theta - 0.5 / np.sqrt(1 + iteration) * slope / max(
+            float(np.linalg.norm(slope)), 1e-9
+        )
     return best
 
 
@@ -138,11 +140,11 @@ def fit(example: Problem) -> Any:
 
 
 def path(example: Problem) -> Any:
-    """Draw a descent: targets and profiles in surrogate space, and the cost by turn."""
+    """Draw a descent: targets and profiles in surrogate space, and the cost by iteration."""
     figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.8), layout="constrained")
     _, edge = front(example)
     descent = Descent(
-        turns=40,
+        iterations=40,
         step=0.15,
         gradient=Subspace(m=32, sigma=0.05),
         projection=GaussNewton(iterations=20),
@@ -150,19 +152,19 @@ def path(example: Problem) -> Any:
         normalised=True,
     )
     begun = np.array([-0.2, 0.1, -0.2])
-    turns = list(descent.walk(Ledger(example), begun, np.random.default_rng(0)))
-    profiles = np.stack([turn.here.profile for turn in turns])
+    iterations = list(descent.iterate(Ledger(example), begun, np.random.default_rng(0)))
+    profiles = np.stack([iteration.here.profile for iteration in iterations])
     fill(left, edge)
-    targets = np.stack([turn.target for turn in turns[1:]])
+    targets = np.stack([iteration.target for iteration in iterations[1:]])
     left.plot(*targets.T, "x", color=ORANGE, markersize=5, label="target")
     left.plot(*profiles.T, "o-", color=BLUE, markersize=3, linewidth=1, label="profile")
     left.annotate("start", profiles[0], (6, 3), textcoords="offset points")
     finish(left, edge)
     left.set(xlim=(0.1, 1.7), ylim=(0.1, 1.7))
-    costs = [turn.cost for turn in turns]
-    right.plot(costs, "o", color=GREY, markersize=3, label="cost of the turn")
+    costs = [iteration.cost for iteration in iterations]
+    right.plot(costs, "o", color=GREY, markersize=3, label="cost of the iteration")
     right.plot(np.minimum.accumulate(costs), color=BLUE, label="best so far")
-    right.set(xlabel="turn", ylabel="cost: 1 − F1")
+    right.set(xlabel="iteration", ylabel="cost: 1 − F1")
     right.legend()
     return figure
 
@@ -183,7 +185,7 @@ def selection(_: Problem) -> Any:
         groups_val=compas.groups[few],
     )
     figure, axes = plt.subplots(figsize=(8, 3.6), layout="constrained")
-    costs = [turn["cost"] for turn in clf.history_]
+    costs = [iteration["cost"] for iteration in clf.history_]
     axes.plot(costs[:-1], "o", color=GREY, markersize=4, label="candidate at its best threshold")
     axes.axhline(costs[-1], color=ORANGE, label="their average by selection frequency")
     noise = clf.summary_.error

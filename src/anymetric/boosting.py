@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from anymetric.auto.weights import plain_worth
+from anymetric.auto.weights import plain_weights
 from anymetric.diagnosis import around_scores
 from anymetric.gradients import Estimate, Subspace
 from anymetric.ledger import BudgetSpent, Ledger, Probe, tell_call
@@ -20,11 +20,11 @@ from anymetric.models.boosted import Boosted
 from anymetric.models.trees import Rounds
 from anymetric.problem import Problem
 from anymetric.projections import Projection
-from anymetric.solution import Solution, Status, Turn, keeping
+from anymetric.solution import Iteration, Solution, Status, keeping
 from anymetric.summary import Summary
 
 Floats64 = NDArray[np.float64]
-Watcher = Callable[[Turn], bool | None]
+Watcher = Callable[[Iteration], bool | None]
 
 
 @dataclass(frozen=True)
@@ -40,16 +40,16 @@ class BoostedDescent:
     ----------
     learner : Boosted
         Its plain model is the start; its settings are those of the rounds.
-    turns : int
+    iterations : int
     step : float
-        How far the target moves in the first turn.
+        How far the target moves in the first iteration.
     rounds : int
-        Trees in a turn, at most.
+        Trees in an iteration, at most.
     decay : float
         The t-th step is ``step / t**decay``.
     gradient : Subspace
     patience : int
-        Turns without a lower cost before the end.
+        Iterations without a lower cost before the end.
 
     Examples
     --------
@@ -62,8 +62,8 @@ class BoostedDescent:
     >>> data = Data(X, np.where(X[:, 0] * X[:, 1] > 0.8, 1.0, -1.0))
     >>> parts = data.take(np.arange(400)), data.take(np.arange(400, 600))
     >>> problem = Problem(parts[0], per_class("logistic"), as_metric("gmean"), parts[1])
-    >>> solution = BoostedDescent(Boosted(trees=50), turns=5).run(Ledger(problem), [], rng)
-    >>> solution.cost <= solution.turns[0].cost < 0.2
+    >>> solution = BoostedDescent(Boosted(trees=50), iterations=5).run(Ledger(problem), [], rng)
+    >>> solution.cost <= solution.iterations[0].cost < 0.2
     True
     """
 
@@ -71,7 +71,7 @@ class BoostedDescent:
     cross_fits: ClassVar[bool] = False
 
     learner: Boosted
-    turns: int = 40
+    iterations: int = 40
     step: float = 0.1
     rounds: int = 5
     decay: float = 0.3
@@ -86,40 +86,49 @@ class BoostedDescent:
         watch: Watcher | None = None,
     ) -> Solution:
         """Descend from the plain model; `starts` are not needed and not read."""
-        problem, turns = ledger.problem, list[Turn]()
+        problem, iterations = ledger.problem, list[Iteration]()
         check_slices(problem)
         classes = 0 if problem.labels is None else 2
         start = self.learner.learn(problem.train, problem.train.weights, rng, classes=classes)
         status, walk = Status.COMPLETED, None
-        with keeping(lambda cut: walk.solution(turns, cut) if walk and turns else None):
+        with keeping(lambda cut: walk.solution(iterations, cut) if walk and iterations else None):
             try:
                 walk = Walk.begun(self.learner, ledger, start, rng)
-                turns.append(walk.first)
-                status = self._follow(walk, turns, rng, watch)
+                iterations.append(walk.first)
+                status = self._follow(walk, iterations, rng, watch)
             except BudgetSpent:
                 status = Status.BUDGET
         if walk is None:
             raise ValueError(f"max_metric_calls must allow one look; got {ledger.max_calls}.")
-        return walk.solution(turns, status)
+        return walk.solution(iterations, status)
 
     def _follow(
-        self, walk: Walk, turns: list[Turn], rng: np.random.Generator, watch: Watcher | None
+        self,
+        walk: Walk,
+        iterations: list[Iteration],
+        rng: np.random.Generator,
+        watch: Watcher | None,
     ) -> Status:
         """Take turns until they are spent, or nothing gains, or the caller stops them."""
-        for number in range(1, self.turns + 1):
-            turns.append(self._turn(walk, turns[-1], number, rng))
-            if watch is not None and watch(turns[-1]):
+        for number in range(1, self.iterations + 1):
+            iterations.append(self._turn(walk, iterations[-1], number, rng))
+            if watch is not None and watch(iterations[-1]):
                 return Status.STOPPED
-            estimate = turns[-1].estimate
+            estimate = iterations[-1].estimate
             if estimate is not None and estimate.flat:
                 # A few last probes that agree say little of the metric.
                 cut = estimate.calls < 2 * self.gradient.m
                 return Status.BUDGET if cut else Status.FLAT
-            if number - int(np.argmin([turn.cost for turn in turns])) >= self.patience:
+            if (
+                number - int(np.argmin([iteration.cost for iteration in iterations]))
+                >= self.patience
+            ):
                 return Status.CONVERGED
         return Status.COMPLETED
 
-    def _turn(self, walk: Walk, last: Turn, number: int, rng: np.random.Generator) -> Turn:
+    def _turn(
+        self, walk: Walk, last: Iteration, number: int, rng: np.random.Generator
+    ) -> Iteration:
         """Estimate, step, project, look."""
         began = time.perf_counter()
         estimate = walk.estimate(self.gradient, last.cost, rng)
@@ -128,7 +137,7 @@ class BoostedDescent:
         projection = walk.project(target, self.rounds)
         here = Probe(np.zeros(0), projection.profile, walk.look())
         seconds = time.perf_counter() - began
-        return Turn(
+        return Iteration(
             number, 0, here, here.profile, target, estimate, projection, walk.ledger.calls, seconds
         )
 
@@ -144,7 +153,7 @@ def check_slices(problem: Problem) -> None:
         raise ValueError(
             f"The surrogates are by {', '.join(missing)}, which the validation rows do not have: a "
             "descent with boosted trees moves the scores of those rows, slice by slice. Leave "
-            f"{missing[0]} out, or take method='auto', which learns what each source is worth."
+            f"{missing[0]} out, or take method='auto', which learns what each source is weights."
         )
 
 
@@ -157,7 +166,7 @@ class Walk:
     offset: float
     boosting: Rounds
     begun_at: tuple[Floats64, Floats64]
-    first: Turn
+    first: Iteration
     trees: list[int] = field(default_factory=lambda: [0])
 
     def __post_init__(self) -> None:
@@ -178,7 +187,7 @@ class Walk:
             cost = ledger.cost(valid)
         profile = np.asarray(problem.profiler.values(train + shift))
         here = Probe(np.zeros(0), profile, cost)
-        first = Turn(0, 0, here, profile, calls=ledger.calls)
+        first = Iteration(0, 0, here, profile, calls=ledger.calls)
         boosting = learner.rounds(problem.train, rng, [problem.valid])
         return cls(ledger, start, shift, boosting, (train + shift, valid + shift), first)
 
@@ -219,21 +228,23 @@ class Walk:
         self.trees.append(self.boosting.count)
         return cost
 
-    def solution(self, turns: list[Turn], status: Status) -> Solution:
-        """Return the best turn, and the trees up to it."""
-        best = int(np.argmin([turn.cost for turn in turns]))
+    def solution(self, iterations: list[Iteration], status: Status) -> Solution:
+        """Return the best iteration, and the trees up to it."""
+        best = int(np.argmin([iteration.cost for iteration in iterations]))
         members: tuple[Scorer, ...] = (self.start,)
         if self.trees[best] > 0:
             members = (*members, self.boosting.cut(self.trees[best]))
         scorer = Ensemble(members, (1.0,) * len(members), self.offset)
         summary = Summary(chosen={"trees": self.trees[best]})
         calls = self.ledger.calls
-        worth = self._worth(turns[best])
-        return Solution(turns[best], status, tuple(turns), calls, summary, worth, scorer=scorer)
+        weights = self._weights(iterations[best])
+        return Solution(
+            iterations[best], status, tuple(iterations), calls, summary, weights, scorer=scorer
+        )
 
-    def _worth(self, turn: Turn) -> dict[str, float]:
-        """Return what each surrogate counted for; in the plain model, what its rows weigh."""
+    def _weights(self, iteration: Iteration) -> dict[str, float]:
+        """Return the learned weights of the surrogates; those of the rows in the plain model."""
         problem = self.ledger.problem
-        if turn.weights is None:
-            return plain_worth(problem)
-        return dict(zip(problem.names, turn.weights.tolist(), strict=True))
+        if iteration.weights is None:
+            return plain_weights(problem)
+        return dict(zip(problem.names, iteration.weights.tolist(), strict=True))

@@ -76,7 +76,7 @@ def draw(model: Any, path: Path) -> None:
     matplotlib.use("Agg")
     from matplotlib import pyplot as plt
 
-    costs = [turn["cost"] for turn in model.history_]
+    costs = [iteration["cost"] for iteration in model.history_]
     figure, (left, right) = plt.subplots(
         1, 2, figsize=(11, 4), layout="constrained", width_ratios=(3, 2)
     )

@@ -15,9 +15,9 @@ from anymetric.gradients import Estimate, GradientEstimator, LinearInterpolation
 from anymetric.gradients.settings import positive
 from anymetric.ledger import BudgetSpent, Ledger, Probe
 from anymetric.projections import Adagrad, Projector
-from anymetric.solution import Solution, Status, Turn, keeping
+from anymetric.solution import Iteration, Solution, Status, keeping
 
-Watcher = Callable[[Turn], bool | None]
+Watcher = Callable[[Iteration], bool | None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +42,7 @@ class Descent:
 
     Parameters
     ----------
-    turns : int
+    iterations : int
         T. The paper takes 250.
     step : float
         eta. The paper tunes it on validation: see `Tuned`.
@@ -54,7 +54,7 @@ class Descent:
         Divide the gradient by its length, so that `step` is how far the target moves, whatever
         the unit of the metric.
     patience : int
-        Turns without any change (no probe changes the cost, or the profile stands still)
+        Iterations without any change (no probe changes the cost, or the profile stands still)
         before a start is given up.
 
     Examples
@@ -68,12 +68,12 @@ class Descent:
     >>> X = rng.normal(size=(200, 2))
     >>> data = Data(X, np.where(X[:, 0] > 0.5, 1.0, -1.0))
     >>> ledger = Ledger(Problem(data, per_class("hinge"), as_metric("gmean")))
-    >>> descent = Descent(turns=5, gradient=LinearInterpolation(m=50, sigma=0.5))
+    >>> descent = Descent(iterations=5, gradient=LinearInterpolation(m=50, sigma=0.5))
 
-    One turn, a walk that the caller may leave, or the whole run:
+    One iteration, a walk that the caller may leave, or the whole run:
 
-    >>> first = descent.turn(ledger, descent.start(ledger, np.zeros(3)), rng)
-    >>> costs = [turn.cost for turn in descent.walk(ledger, np.zeros(3), rng)]
+    >>> first = descent.advance(ledger, descent.start(ledger, np.zeros(3)), rng)
+    >>> costs = [iteration.cost for iteration in descent.iterate(ledger, np.zeros(3), rng)]
     >>> descent.run(ledger, [np.zeros(3)], rng).cost <= costs[0]
     True
     """
@@ -81,7 +81,7 @@ class Descent:
     takes_starts: ClassVar[bool] = True
     cross_fits: ClassVar[bool] = False
 
-    turns: int = 250
+    iterations: int = 250
     step: float = 0.1
     gradient: GradientEstimator = field(default_factory=LinearInterpolation)
     projection: Projector = field(default_factory=Adagrad)
@@ -90,23 +90,23 @@ class Descent:
     patience: int = 10
 
     def __post_init__(self) -> None:
-        positive("turns", self.turns)
+        positive("iterations", self.iterations)
         positive("step", self.step)
         positive("patience", self.patience)
 
-    def start(self, ledger: Ledger, theta: NDArray[np.float64], number: int = 0) -> Turn:
-        """Look at a starting point: turn 0."""
-        here = ledger.look(theta)
-        return Turn(0, number, here, here.profile, calls=ledger.calls)
+    def start(self, ledger: Ledger, theta: NDArray[np.float64], number: int = 0) -> Iteration:
+        """Look at a starting point: iteration 0."""
+        here = ledger.evaluate(theta)
+        return Iteration(0, number, here, here.profile, calls=ledger.calls)
 
-    def turn(
+    def advance(
         self,
         ledger: Ledger,
-        last: Turn,
+        last: Iteration,
         rng: np.random.Generator,
         estimate: Estimate | None = None,
-    ) -> Turn:
-        """Take one turn: estimate (unless one is given), step, project, look."""
+    ) -> Iteration:
+        """Take one iteration: estimate (unless one is given), step, project, look."""
         began = time.perf_counter()
         number = last.number + 1
         eta = self.step / number**self.decay
@@ -119,33 +119,33 @@ class Descent:
             ledger.problem,
             target,
             last.theta,
-            accuracy=eta / self.turns,
+            accuracy=eta / self.iterations,
             state=None if last.projection is None else last.projection.state,
         )
-        judged = ledger.problem.judged(projection.theta)
+        judged = ledger.problem.validation_scores(projection.theta)
         cost = ledger.cost(judged)
         here = Probe(projection.theta, projection.profile, cost)
         seconds = time.perf_counter() - began
         calls = ledger.calls
-        return Turn(
+        return Iteration(
             number, last.start, here, projection.point, target, estimate, projection, calls, seconds
         )
 
-    def walk(
+    def iterate(
         self,
         ledger: Ledger,
         theta: NDArray[np.float64],
         rng: np.random.Generator,
         number: int = 0,
         estimate: Estimate | None = None,
-    ) -> Iterator[Turn]:
-        """Yield turn after turn from one start, for a caller to stop, print or save."""
-        turn = self.start(ledger, theta, number)
-        yield turn
-        while turn.number < self.turns:
-            turn = self.turn(ledger, turn, rng, estimate)
+    ) -> Iterator[Iteration]:
+        """Yield iteration after iteration from one start, for a caller to stop, print or save."""
+        iteration = self.start(ledger, theta, number)
+        yield iteration
+        while iteration.number < self.iterations:
+            iteration = self.advance(ledger, iteration, rng, estimate)
             estimate = None
-            yield turn
+            yield iteration
 
     def run(
         self,
@@ -155,62 +155,64 @@ class Descent:
         watch: Watcher | None = None,
         known: Sequence[Known] | None = None,
     ) -> Solution:
-        """Run from every start and keep the best turn by cost.
+        """Run from every start and keep the best iteration by cost.
 
         Parameters
         ----------
-        watch : function of a Turn, optional
-            Called after every turn; a true answer stops the run.
+        watch : function of a Iteration, optional
+            Called after every iteration; a true answer stops the run.
         known : one Known a start, optional
             Estimates at the starts, so that they are not made again.
         """
-        turns: list[Turn] = []
+        iterations: list[Iteration] = []
         ends: list[Status] = []
-        with keeping(lambda cut: conclude(turns, [cut], ledger.calls) if turns else None):
+        with keeping(lambda cut: conclude(iterations, [cut], ledger.calls) if iterations else None):
             try:
                 for number, child in enumerate(rng.spawn(len(starts))):
                     estimate = None
                     if known is not None:
                         estimate, child = known[number].estimate, deepcopy(known[number].rng)
-                    walk = self.walk(ledger, starts[number], child, number, estimate)
-                    ends.append(follow(walk, turns, self.patience, watch))
+                    walk = self.iterate(ledger, starts[number], child, number, estimate)
+                    ends.append(follow(walk, iterations, self.patience, watch))
                     if ends[-1] is Status.STOPPED:
                         break
             except BudgetSpent:
                 ends.append(Status.BUDGET)
-        if not turns:
+        if not iterations:
             raise ValueError(
                 f"max_metric_calls must allow one look at a starting model; got {ledger.max_calls}."
             )
-        return conclude(turns, ends, ledger.calls)
+        return conclude(iterations, ends, ledger.calls)
 
 
-def follow(walk: Iterator[Turn], turns: list[Turn], patience: int, watch: Watcher | None) -> Status:
-    """Follow one walk into `turns` until it ends, stands still, or the caller stops it."""
+def follow(
+    walk: Iterator[Iteration], iterations: list[Iteration], patience: int, watch: Watcher | None
+) -> Status:
+    """Follow one walk into `iterations` until it ends, stands still, or the caller stops it."""
     flat = still = 0
-    before: Turn | None = None
-    for turn in walk:
-        turns.append(turn)
-        if watch is not None and watch(turn):
+    before: Iteration | None = None
+    for iteration in walk:
+        iterations.append(iteration)
+        if watch is not None and watch(iteration):
             return Status.STOPPED
-        if turn.estimate is not None and before is not None:
-            flat = flat + 1 if turn.estimate.flat else 0
-            moved = not np.array_equal(turn.theta, before.theta)
-            still = 0 if moved or turn.estimate.flat else still + 1
+        if iteration.estimate is not None and before is not None:
+            flat = flat + 1 if iteration.estimate.flat else 0
+            moved = not np.array_equal(iteration.theta, before.theta)
+            still = 0 if moved or iteration.estimate.flat else still + 1
         if flat >= patience:
             return Status.FLAT
         if still >= patience:
             return Status.CONVERGED
-        before = turn
+        before = iteration
     return Status.COMPLETED
 
 
-def conclude(turns: Sequence[Turn], ends: Sequence[Status], calls: int) -> Solution:
-    """Return the best turn with the run's status: what stopped all, else the best start's end."""
-    best = min(turns, key=lambda turn: turn.cost)
+def conclude(iterations: Sequence[Iteration], ends: Sequence[Status], calls: int) -> Solution:
+    """Return the best iteration and the status of the run, or that of the best start."""
+    best = min(iterations, key=lambda iteration: iteration.cost)
     final = ends[-1]
     if final not in (Status.BUDGET, Status.STOPPED, Status.FAILED):
         moving = [end for end in ends if end is not Status.FLAT]
         final = ends[best.start] if moving and ends[best.start] in moving else ends[-1]
         final = moving[0] if moving and final is Status.FLAT else final
-    return Solution(best, final, tuple(turns), calls)
+    return Solution(best, final, tuple(iterations), calls)

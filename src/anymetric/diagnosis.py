@@ -218,7 +218,7 @@ def diagnose(
         Pairs of probes: twice as many metric calls.
     """
     ledger = Ledger(problem)
-    here = ledger.look(theta)
+    here = ledger.evaluate(theta)
     estimate = Subspace(m=pairs, nonnegative=False).estimate(ledger, here, rng)
     return Diagnosis(
         cost=here.cost,

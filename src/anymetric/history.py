@@ -24,7 +24,7 @@ class History(list[dict[str, Any]]):
 
     Examples
     --------
-    >>> row = {"turn": 0, "cost": 0.5, "profile": np.array([0.4, 0.6]), "gradient": None}
+    >>> row = {"iteration": 0, "cost": 0.5, "profile": np.array([0.4, 0.6]), "gradient": None}
     >>> history = History([row], ["hinge[class=-1]", "hinge[class=+1]"])
     >>> history[0]["cost"]
     0.5
@@ -45,8 +45,8 @@ class History(list[dict[str, Any]]):
         Returns
         -------
         DataFrame
-            ``start``, ``turn``, ``cost``, ``condition``, ``gap``, ``calls``, ``seconds`` and, for
-            each surrogate, ``profile``, ``target``, ``gradient`` and ``weights``.
+            ``start``, ``iteration``, ``cost``, ``condition``, ``gap``, ``calls``, ``seconds`` and,
+            for each surrogate,  ``profile``, ``target``, ``gradient`` and ``weights``.
         """
         pandas = import_extra("pandas", needed_by="history_.to_frame()", extra="cli")
         return pandas.DataFrame([self._flat(row) for row in self])

@@ -111,9 +111,9 @@ class Ledger:
         """How many evaluations were allowed in all."""
         return np.inf if self.max_calls is None else self.max_calls // self.repeats
 
-    def look(self, theta: NDArray[Any]) -> Probe:
+    def evaluate(self, theta: NDArray[Any]) -> Probe:
         """Look at one parameter vector."""
-        cost = self.cost(self.problem.judged(theta))
+        cost = self.cost(self.problem.validation_scores(theta))
         return Probe(np.asarray(theta, dtype=np.float64), self.problem.profile(theta), cost)
 
     def probe(self, thetas: NDArray[Any], batch: Batch | None = None) -> Probes:
@@ -121,7 +121,7 @@ class Ledger:
         problem = self.problem
         if batch is None and not problem.shared:
             parts = blocks(thetas, len(problem.valid))
-            costs = [self.ask(problem.judge, problem.judged(part)) for part in parts]
+            costs = [self.ask(problem.judge, problem.validation_scores(part)) for part in parts]
             return Probes(problem.profile(thetas), np.concatenate(costs))
         profiles, costs = [], []
         for part in blocks(thetas, max(len(problem.train), len(problem.valid))):
@@ -133,7 +133,7 @@ class Ledger:
     def along(self, basis: NDArray[Any], mix: NDArray[np.float64]) -> Probes:
         """Look at mixtures ``(b, m)`` of the scores of ``(b, p)`` parameter vectors."""
         problem = self.problem
-        scores = problem.judged(basis)
+        scores = problem.validation_scores(basis)
         mix = mix.astype(scores.dtype, copy=False)
         parts = [part.T for part in blocks(mix.T, len(problem.valid))]
         costs = [self.ask(problem.judge, scores @ part) for part in parts]
@@ -347,7 +347,7 @@ def batch_scores(
     """Return ``(n, m)`` scores on train and on valid, perturbed everywhere or in a batch."""
     if batch is None:
         trained = problem.scores(thetas)
-        return trained, trained if problem.shared else problem.judged(thetas)
+        return trained, trained if problem.shared else problem.validation_scores(thetas)
 
     def replaced(X: Matrix, rows: NDArray[np.intp]) -> Floats:
         base = problem.model.scores(X, batch.theta)

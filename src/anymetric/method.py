@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anymetric.ledger import Ledger
-from anymetric.solution import Solution, Turn
+from anymetric.solution import Iteration, Solution
 
-Watcher = Callable[[Turn], bool | None]
+Watcher = Callable[[Iteration], bool | None]
 
 
 @runtime_checkable
@@ -57,7 +57,7 @@ class Method(Protocol):
             Parameters to begin from; none if `takes_starts` is False.
         rng : numpy Generator
         watch : callable, optional
-            Is given every turn, and ends the run by returning True.
+            Is given every iteration, and ends the run by returning True.
         """
         ...
 

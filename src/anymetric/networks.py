@@ -19,11 +19,11 @@ from anymetric.models import Ensemble, Learner
 from anymetric.problem import Problem
 from anymetric.projections import Minibatch
 from anymetric.projections.base import stationary_weights
-from anymetric.solution import Interrupted, Solution, Turn
+from anymetric.solution import Interrupted, Iteration, Solution
 from anymetric.starts import shifted
 
 Floats64 = NDArray[np.float64]
-Watcher = Callable[[Turn], bool | None]
+Watcher = Callable[[Iteration], bool | None]
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class NetworkDescent:
     >>> problem = Problem(data, per_class("logistic"), as_metric("gmean"), labels=(0, 1))
     >>> net = nn.Sequential(nn.Linear(2, 8), nn.Tanh(), nn.Linear(8, 1))
     >>> solution = NetworkDescent(TorchModel(net, lr=0.03)).run(Ledger(problem), [], rng)
-    >>> solution.cost <= solution.turns[0].cost < 0.2
+    >>> solution.cost <= solution.iterations[0].cost < 0.2
     True
     """
 
@@ -67,7 +67,7 @@ class NetworkDescent:
     def inner(self) -> Method:
         """What descends."""
         return self.method or Descent(
-            turns=30,
+            iterations=30,
             step=0.1,
             gradient=Subspace(),
             projection=Minibatch(step=3e-4),
@@ -107,9 +107,9 @@ def told(problem: Problem, solution: Solution) -> Solution:
     weights = solution.best.weights
     if weights is None:
         weights = stationary_weights(problem.linearise(solution.theta)[1])
-    worth = dict(zip(problem.names, weights.tolist(), strict=True))
+    learned = dict(zip(problem.names, weights.tolist(), strict=True))
     scorer = Ensemble((model.at(solution.theta),), (1.0,))
-    return replace(solution, scorer=scorer, worth=worth)
+    return replace(solution, scorer=scorer, weights=learned)
 
 
 def evened(data: Data) -> Floats64:

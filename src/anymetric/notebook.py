@@ -12,7 +12,7 @@ from anymetric.descent import Descent, Known, Watcher
 from anymetric.gradients import Estimate, GradientEstimator, LinearInterpolation
 from anymetric.ledger import Ledger
 from anymetric.projections import Adagrad, Projector
-from anymetric.solution import Solution, Turn
+from anymetric.solution import Iteration, Solution
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class NotebookDescent(Descent):
 
     Parameters
     ----------
-    turns, step, gradient, projection, decay, normalised, patience
+    iterations, step, gradient, projection, decay, normalised, patience
         As in `Descent`, with the notebook's values.
     shared_origin : bool
         Whether all surrogates of a class, which is one half of the profile, step from the value of
@@ -46,7 +46,7 @@ class NotebookDescent(Descent):
     >>> X, groups = rng.normal(size=(300, 2)), rng.integers(2, size=300)
     >>> data = Data(X, np.where(X[:, 0] > 1.0, 1.0, -1.0), side={"groups": groups})
     >>> problem = Problem(data, per_class_and_group(Sigmoid(1.5)), as_metric("gmean"))
-    >>> run = NotebookDescent(turns=21).run(Ledger(problem), [np.zeros(3)], rng)
+    >>> run = NotebookDescent(iterations=21).run(Ledger(problem), [np.zeros(3)], rng)
     >>> run.best.number in (1, 11, 21), run.cost < 0.1
     (True, True)
     """
@@ -59,14 +59,14 @@ class NotebookDescent(Descent):
     shared_origin: bool = True
     every: int = 10
 
-    def turn(
+    def advance(
         self,
         ledger: Ledger,
-        last: Turn,
+        last: Iteration,
         rng: np.random.Generator,
         estimate: Estimate | None = None,
-    ) -> Turn:
-        """Take one turn from where the notebook steps."""
+    ) -> Iteration:
+        """Take one iteration from where the notebook steps."""
         profile, gradient = last.here.profile, self.gradient
         groups = len(profile) // 2
         if self.shared_origin and 2 * groups == len(profile):
@@ -74,8 +74,8 @@ class NotebookDescent(Descent):
         intercept = bool(getattr(ledger.problem.model, "intercept", True))
         if intercept and isinstance(gradient, LinearInterpolation):
             gradient = replace(gradient, coordinates=range(len(last.theta) - 1))
-        plain = Descent(self.turns, self.step, gradient, self.projection)
-        return plain.turn(ledger, replace(last, point=profile), rng, estimate)
+        plain = Descent(self.iterations, self.step, gradient, self.projection)
+        return plain.advance(ledger, replace(last, point=profile), rng, estimate)
 
     def run(
         self,
@@ -87,5 +87,11 @@ class NotebookDescent(Descent):
     ) -> Solution:
         """Run from every start and keep the best of the iterates that are looked at."""
         found = super().run(ledger, starts, rng, watch, known)
-        seen = [turn for turn in found.turns if turn.number % self.every == 1 % self.every]
-        return replace(found, best=min(seen, key=lambda turn: turn.cost)) if seen else found
+        seen = [
+            iteration
+            for iteration in found.iterations
+            if iteration.number % self.every == 1 % self.every
+        ]
+        return (
+            replace(found, best=min(seen, key=lambda iteration: iteration.cost)) if seen else found
+        )

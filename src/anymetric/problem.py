@@ -120,7 +120,7 @@ class Problem:
         """Return the training rows' scores."""
         return self.model.scores(self.tables[0], theta)
 
-    def judged(self, theta: NDArray[Any]) -> Floats:
+    def validation_scores(self, theta: NDArray[Any]) -> Floats:
         """Return the scores of the rows that judge."""
         return self.model.scores(self.tables[1], theta)
 
@@ -131,8 +131,8 @@ class Problem:
     def cost(self, theta: NDArray[Any]) -> NDArray[np.float64]:
         """Return the cost ``()`` of one theta, ``(m,)`` of ``(m, p)``."""
         if theta.ndim == 1:
-            return self.judge.costs(self.judged(theta))
-        scored = (self.judged(part) for part in blocks(theta, len(self.valid)))
+            return self.judge.costs(self.validation_scores(theta))
+        scored = (self.validation_scores(part) for part in blocks(theta, len(self.valid)))
         return np.concatenate([self.judge.costs(scores) for scores in scored])
 
     def at(self, theta: NDArray[Any]) -> Local:

@@ -30,7 +30,7 @@ class Status(Enum):
     'The metric was called as often as allowed. Raise `max_metric_calls` for a longer run.'
     """
 
-    COMPLETED = "All turns were taken. If the cost was still falling, raise `turns`."
+    COMPLETED = "All iterations were taken. If the cost was still falling, raise `iterations`."
     CONVERGED = "The profile no longer moves. Nothing to do, unless another start does better."
     FLAT = (
         "No probe changes the cost: the best of the starting models is kept. See that the metric "
@@ -50,13 +50,13 @@ class Status(Enum):
 
 
 @dataclass(frozen=True, eq=False)
-class Turn:
-    """One turn: where it led, and how.
+class Iteration:
+    """One iteration: where it led, and how.
 
     Attributes
     ----------
     number, start : int
-        The turn, from 0 (the starting point itself), and which start it belongs to.
+        The iteration, from 0 (the starting point itself), and which start it belongs to.
     here : Probe
         The place reached: theta, profile, cost.
     point : array of shape (K,)
@@ -70,7 +70,7 @@ class Turn:
     Examples
     --------
     >>> import numpy as np
-    >>> start = Turn(0, 0, Probe(np.zeros(2), np.ones(2), 0.5), np.ones(2))
+    >>> start = Iteration(0, 0, Probe(np.zeros(2), np.ones(2), 0.5), np.ones(2))
     >>> start.weights is None
     True
     """
@@ -97,7 +97,7 @@ class Turn:
 
     @property
     def weights(self) -> NDArray[np.float64] | None:
-        """What each surrogate counted for in this turn, summing to one (Appendix C).
+        """What each surrogate counted for in this iteration, summing to one (Appendix C).
 
         The multipliers ``2 (l_k - target_k)_+`` of the projection; where the target was reached
         in full they vanish, and the estimated gradient, which they follow, stands in.
@@ -110,10 +110,10 @@ class Turn:
         return None
 
     def record(self) -> dict[str, Any]:
-        """Return the turn as plain values: one row of `history_`."""
+        """Return the iteration as plain values: one row of `history_`."""
         row: dict[str, Any] = {
             "start": self.start,
-            "turn": self.number,
+            "iteration": self.number,
             "cost": self.cost,
             "profile": self.here.profile,
             "target": self.target,
@@ -129,28 +129,28 @@ class Turn:
 
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """The best turn of a run by cost, why the run ended, and all its turns.
+    """The best iteration of a run by cost, why the run ended, and all its iterations.
 
     Attributes
     ----------
-    best : Turn
+    best : Iteration
     status : Status
-    turns : tuple of Turn
+    iterations : tuple of Iteration
     calls : int
         Metric calls of the whole run.
     summary : Summary
         What the method chose and measured on the way.
-    worth : dict or None
-        What each surrogate or slice counted for, where the method says so itself.
-    rows : array or None
-        The learned weight of every training row, where the method has one, summing to one.
+    weights : dict or None
+        The learned weight of each surrogate or slice, where the method reports it.
+    row_weights : array or None
+        The learned weights of the training rows, summing to one, where the method learns them.
     scorer : Scorer or None
-        The model itself, where it is more than the best turn's parameters.
-    judges : array or None
-        The same for the judging rows, where they trained too, in the unit of `rows`; summing to
-        one where no other row trained.
-    replicates : array or None
-        The cost of the answer in replicates of the judging rows, where the method draws some.
+        The model itself, where it is more than the best iteration's parameters.
+    validation_weights : array or None
+        Those of the validation rows, where they trained too, in the unit of `row_weights`; they
+        sum to one where no training row was used.
+    resampled_costs : array or None
+        The cost of the answer on bootstrap resamples of the validation rows, where drawn.
     out_of_fold : (Data, array of shape (n, C)) or None
         The validation rows, and their scores at the decision rule by models that they did not
         train.
@@ -162,40 +162,40 @@ class Solution:
     Examples
     --------
     >>> import numpy as np
-    >>> turn = Turn(0, 0, Probe(np.zeros(2), np.ones(2), 0.5), np.ones(2))
-    >>> solution = Solution(turn, Status.FLAT, (turn,), calls=1)
+    >>> iteration = Iteration(0, 0, Probe(np.zeros(2), np.ones(2), 0.5), np.ones(2))
+    >>> solution = Solution(iteration, Status.FLAT, (iteration,), calls=1)
     >>> solution.cost, solution.status.name
     (0.5, 'FLAT')
     """
 
-    best: Turn
+    best: Iteration
     status: Status
-    turns: tuple[Turn, ...] = field(repr=False)
+    iterations: tuple[Iteration, ...] = field(repr=False)
     calls: int = 0
     summary: Summary = field(default_factory=Summary)
-    worth: dict[str, float] | None = None
-    rows: NDArray[np.float64] | None = field(default=None, repr=False)
+    weights: dict[str, float] | None = None
+    row_weights: NDArray[np.float64] | None = field(default=None, repr=False)
     scorer: Scorer | None = field(default=None, repr=False)
-    judges: NDArray[np.float64] | None = field(default=None, repr=False)
-    replicates: NDArray[np.float64] | None = field(default=None, repr=False)
+    validation_weights: NDArray[np.float64] | None = field(default=None, repr=False)
+    resampled_costs: NDArray[np.float64] | None = field(default=None, repr=False)
     out_of_fold: tuple[Data, NDArray[np.float64]] | None = field(default=None, repr=False)
     rule: FittedRule | None = field(default=None, repr=False)
     held_out: NDArray[np.float64] | None = field(default=None, repr=False)
 
     @property
     def theta(self) -> NDArray[np.float64]:
-        """The parameters of the best turn."""
+        """The parameters of the best iteration."""
         return self.best.theta
 
     @property
     def cost(self) -> float:
-        """The cost of the best turn."""
+        """The cost of the best iteration."""
         return self.best.cost
 
     @property
     def history(self) -> list[dict[str, Any]]:
-        """All turns as plain values."""
-        return [turn.record() for turn in self.turns]
+        """All iterations as plain values."""
+        return [iteration.record() for iteration in self.iterations]
 
 
 class Interrupted(KeyboardInterrupt):

@@ -18,10 +18,10 @@ from anymetric.metrics import Classes, ConfusionMetric, LabelMetric
 from anymetric.models import Outputs
 from anymetric.multinomial import TableLoss, polished, solved
 from anymetric.problem import Problem
-from anymetric.solution import Solution, Status, Turn
+from anymetric.solution import Iteration, Solution, Status
 
 Floats64 = NDArray[np.float64]
-Watcher = Callable[[Turn], bool | None]
+Watcher = Callable[[Iteration], bool | None]
 RIDGE = 1e-4
 
 
@@ -133,6 +133,6 @@ class OnValidation:
 
 def only(ledger: Ledger, theta: Floats64) -> Solution:
     """Return the run of a single evaluation."""
-    here = ledger.look(theta)
-    turn = Turn(0, 0, here, here.profile, calls=ledger.calls)
-    return Solution(turn, Status.SELECTED, (turn,), ledger.calls)
+    here = ledger.evaluate(theta)
+    iteration = Iteration(0, 0, here, here.profile, calls=ledger.calls)
+    return Solution(iteration, Status.SELECTED, (iteration,), ledger.calls)

@@ -18,7 +18,7 @@ from anymetric.ledger import Ledger, tell_call
 from anymetric.metrics import MetricError
 from anymetric.metrics.evaluations import carried
 from anymetric.problem import Problem
-from anymetric.solution import Interrupted, Solution, Status, Turn, keeping
+from anymetric.solution import Interrupted, Iteration, Solution, Status, keeping
 from anymetric.summary import Summary
 
 # Appendix, "Choice of Hyper-parameters".
@@ -56,7 +56,7 @@ class Tuned:
     >>> X = rng.normal(size=(200, 2))
     >>> data = Data(X, np.where(X[:, 0] > 0.5, 1.0, -1.0))
     >>> ledger = Ledger(Problem(data, per_class("hinge"), as_metric("gmean")))
-    >>> descent = Descent(turns=3, gradient=LinearInterpolation(m=20))
+    >>> descent = Descent(iterations=3, gradient=LinearInterpolation(m=20))
     >>> solution = Tuned(descent, steps=(0.1, 1.0), sigmas=(0.1,)).run(ledger, [np.zeros(3)], rng)
     >>> sorted(solution.summary.chosen), len(solution.summary.tried)
     (['sigma', 'step'], 2)
@@ -83,7 +83,7 @@ class Tuned:
         """
         apart = effective_n_jobs(self.n_jobs) > 1
         runs: list[Solution] = []
-        looks: list[Turn] = []
+        looks: list[Iteration] = []
 
         def cut(short: BaseException, status: Status) -> Solution | None:
             last = getattr(short, "best", None)
@@ -116,7 +116,7 @@ class Tuned:
         starts: Sequence[NDArray[np.float64]],
         rng: np.random.Generator,
         watch: Watcher | None,
-        looks: list[Turn],
+        looks: list[Iteration],
     ) -> Generator[Solution, None, None]:
         """Return the runs of the grid as they are done, in its order."""
         cells = [Cell(step, sigma) for sigma in self.sigmas for step in self.steps]
@@ -141,7 +141,7 @@ class Tuned:
         ledger: Ledger,
         starts: Sequence[NDArray[np.float64]],
         rng: np.random.Generator,
-        looks: list[Turn],
+        looks: list[Iteration],
     ) -> dict[float, list[Known]]:
         """Return the first estimates at each sigma, counted; the starts go into `looks`."""
         if len(self.steps) == 1:
@@ -151,9 +151,9 @@ class Tuned:
             for sigma in self.sigmas
         )
         known = {}
-        for sigma, (made, turns, calls) in zip(self.sigmas, found, strict=True):
+        for sigma, (made, iterations, calls) in zip(self.sigmas, found, strict=True):
             ledger.calls += calls
-            looks[:] = turns
+            looks[:] = iterations
             known[sigma] = made
         return known
 
@@ -203,16 +203,16 @@ def first_estimates(
     problem: Problem,
     starts: Sequence[NDArray[np.float64]],
     rng: np.random.Generator,
-) -> tuple[list[Known], list[Turn], int]:
+) -> tuple[list[Known], list[Iteration], int]:
     """Return the estimates at the starts, the looks at them, and the metric calls of both."""
     ledger, gradient = Ledger(problem), with_sigma(descent, sigma)
     known: list[Known] = []
-    turns: list[Turn] = []
-    with keeping(lambda cut: conclude(turns, [cut], ledger.calls) if turns else None):
+    iterations: list[Iteration] = []
+    with keeping(lambda cut: conclude(iterations, [cut], ledger.calls) if iterations else None):
         for number, child in enumerate(deepcopy(rng).spawn(len(starts))):
-            turns.append(descent.start(ledger, starts[number], number))
-            known.append(Known(gradient.estimate(ledger, turns[-1].here, child), child))
-    return known, turns, ledger.calls
+            iterations.append(descent.start(ledger, starts[number], number))
+            known.append(Known(gradient.estimate(ledger, iterations[-1].here, child), child))
+    return known, iterations, ledger.calls
 
 
 def with_sigma(descent: Descent, sigma: float) -> GradientEstimator:
@@ -221,10 +221,10 @@ def with_sigma(descent: Descent, sigma: float) -> GradientEstimator:
 
 
 def stops(run: Solution, watch: Watcher | None) -> bool:
-    """Whether the caller has stopped a run, or stops it on hearing of its turns."""
+    """Whether the caller has stopped a run, or stops it on hearing of its iterations."""
     if run.status is Status.STOPPED:
         return True
-    return watch is not None and any(watch(turn) for turn in run.turns)
+    return watch is not None and any(watch(iteration) for iteration in run.iterations)
 
 
 def cancel(finished: Generator[Solution, None, None]) -> None:
@@ -243,17 +243,17 @@ def best_of(runs: Sequence[Solution], calls: int) -> Solution:
     return found
 
 
-def most_turns(method: Any, starts: int) -> int | None:
-    """Return the most turns that a method can take; None if it does not say.
+def max_iterations(method: Any, starts: int) -> int | None:
+    """Return the most iterations that a method can take; None if it does not say.
 
     Examples
     --------
-    >>> most_turns(Descent(turns=9), 2)
+    >>> max_iterations(Descent(iterations=9), 2)
     20
     """
     if isinstance(method, Descent):
-        return starts * (method.turns + 1)
+        return starts * (method.iterations + 1)
     if isinstance(method, Tuned):
         runs = len(method.steps) * len(method.sigmas)
-        return runs * (most_turns(method.descent, starts) or 0) or None
+        return runs * (max_iterations(method.descent, starts) or 0) or None
     return None

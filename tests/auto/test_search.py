@@ -52,7 +52,7 @@ def test_every_kind_of_metric_is_served(name, single, rng):
     candidates = solution.summary.candidates
     assert sum(c.share for c in candidates) == pytest.approx(1.0)
     assert len({c.name for c in candidates}) == len(candidates)
-    assert sum(solution.worth.values()) == pytest.approx(1.0)
+    assert sum(solution.weights.values()) == pytest.approx(1.0)
     scores = solution.scorer.scores(problem.valid.X)
     if not single:  # of one sample the cost is that of out-of-fold scores
         assert float(problem.judge.costs(scores)) == pytest.approx(solution.cost, abs=0.05)
@@ -96,14 +96,14 @@ def test_no_further_candidate_is_trained_when_time_is_up(rng):
 def test_a_watcher_sees_every_candidate_and_may_stop(rng):
     seen = []
 
-    def watch(turn):
-        seen.append(turn.cost)
+    def watch(iteration):
+        seen.append(iteration.cost)
         return len(seen) == 5
 
     solution = Auto(resamples=10).run(Ledger(problem_of(rng)), [], rng, watch)
     assert solution.status is Status.STOPPED
     assert len(solution.summary.candidates) == len(seen) == 5
-    assert [turn.cost for turn in solution.turns[:5]] == seen
+    assert [iteration.cost for iteration in solution.iterations[:5]] == seen
 
 
 def test_a_failing_function_leaves_the_best_so_far(rng):
@@ -169,7 +169,7 @@ def test_a_useless_source_is_worth_next_to_nothing(rng):
     problem = Problem(train, surrogates, as_metric("balanced_error"), valid, Linear(), (0, 1))
     solution = Auto(use_validation=False).run(Ledger(problem), [], rng)
     assert any("source vendor A" in c.name for c in solution.summary.candidates)
-    worth = [sum(w for n, w in solution.worth.items() if v in n) for v in ("or A", "or B")]
+    worth = [sum(w for n, w in solution.weights.items() if v in n) for v in ("or A", "or B")]
     assert worth[1] < 0.5 * worth[0]
 
 

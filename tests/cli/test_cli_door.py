@@ -21,7 +21,7 @@ from anymetric.cli.tables import write_table
 from anymetric.cli.voice import Voice, shown, strict
 from anymetric.ledger import Probe
 from anymetric.metrics import metric_names
-from anymetric.solution import Turn
+from anymetric.solution import Iteration
 
 from .conftest import people
 
@@ -179,25 +179,25 @@ def test_documents_are_strict_json(value):
     assert list(json.loads(json.dumps(strict({"a": value}), allow_nan=False))) == ["a"]
 
 
-def turn(cost, calls):
-    return Turn(0, 0, Probe(np.zeros(1), np.ones(1), cost), np.ones(1), calls=calls)
+def iteration(cost, calls):
+    return Iteration(0, 0, Probe(np.zeros(1), np.ones(1), cost), np.ones(1), calls=calls)
 
 
 @given(st.lists(st.floats(0.0, 1.0), min_size=1, max_size=20))
 def test_a_course_counts_turns_and_calls_and_keeps_the_best(costs):
     course = Course("anymetric", most=20, began=0.0)
     for k, cost in enumerate(costs):
-        course.note(turn(cost, k + 1))
-    assert (course.turns, course.calls, course.best) == (len(costs), len(costs), min(costs))
-    assert f"turn {len(costs)}/20" in course.line(now=1.0)
+        course.note(iteration(cost, k + 1))
+    assert (course.iterations, course.calls, course.best) == (len(costs), len(costs), min(costs))
+    assert f"iteration {len(costs)}/20" in course.line(now=1.0)
 
 
 def test_plain_lines_come_once_in_a_while_and_never_when_quiet(capsys, monkeypatch):
     monkeypatch.setattr("anymetric.cli.progress.PAUSE", 0.0)
     course = Course("anymetric", most=2)
-    course.note(turn(0.5, 1))
+    course.note(iteration(0.5, 1))
     Plain(Voice(), course).tell()
-    assert "turn 1/2" in capsys.readouterr().err
+    assert "iteration 1/2" in capsys.readouterr().err
     with telling(Voice(quiet=True), course) as tell:
         tell()
     assert capsys.readouterr() == ("", "")

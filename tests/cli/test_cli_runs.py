@@ -220,7 +220,7 @@ def test_a_run_is_asked_and_told_in_any_order_and_its_best_can_be_had(desk, told
     assert "anymetric ask run" in out
     assert told("best", "run")[0] == 2
     seen = {}
-    for turn in range(20):
+    for iteration in range(20):
         document = json.loads(told("ask", "run", "-n", "3", "--json")[1])
         if not document["questions"]:
             break
@@ -232,7 +232,7 @@ def test_a_run_is_asked_and_told_in_any_order_and_its_best_can_be_had(desk, told
             seen[one["key"]] = value
             pairs += [one["key"][:12], str(value)]
         assert told("tell", "run", *pairs)[0] == 0
-        if turn == 0:
+        if iteration == 0:
             assert told("best", "run", "-o", "early.skops")[0] == 0
     assert document["finished"]
     assert 8 <= len(seen) <= 16

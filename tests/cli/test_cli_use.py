@@ -201,7 +201,7 @@ def test_a_folder_for_a_model_is_refused_before_anything_is_trained(rows, told):
     code, _out, err = told("fit", rows, *ASK, "--run", "run", "--out", ".")
     assert code == 2
     assert "is a folder" in err
-    assert "turns" not in err
+    assert "iterations" not in err
 
 
 def test_a_column_named_twice_is_refused(told, tmp_path):

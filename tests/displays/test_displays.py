@@ -43,7 +43,7 @@ from matplotlib import pyplot as plt
 
 X, Y = make_classification(400, weights=[0.8], flip_y=0.1, random_state=0)
 GROUPS = np.where(np.random.default_rng(0).random(400) < 0.4, "$a$ <i>", "b")
-PAPER = Descent(turns=4, step=0.5, gradient=LinearInterpolation(m=20), projection=Adagrad(5))
+PAPER = Descent(iterations=4, step=0.5, gradient=LinearInterpolation(m=20), projection=Adagrad(5))
 OURS = (DescentDisplay, SliceWeightsDisplay, FrontierDisplay)
 
 
@@ -93,7 +93,7 @@ def test_every_display_keeps_the_convention(models, name, display):
 def test_the_descent_shows_the_costs_and_their_running_minimum(models, name):
     model = models[name]
     shown = DescentDisplay.from_estimator(model)
-    costs = np.array([turn["cost"] for turn in model.history_])
+    costs = np.array([iteration["cost"] for iteration in model.history_])
     tried = len(model.summary_.candidates or costs)
     drawn = np.concatenate([line.get_ydata() for line in shown.lines_])
     np.testing.assert_array_equal(drawn, costs[:tried])
@@ -103,7 +103,11 @@ def test_the_descent_shows_the_costs_and_their_running_minimum(models, name):
 
 def test_each_start_of_a_descent_is_a_line_of_its_own(models):
     shown = DescentDisplay.from_estimator(models["paper"])
-    assert len(shown.lines_) == len({turn["start"] for turn in models["paper"].history_}) == 3
+    assert (
+        len(shown.lines_)
+        == len({iteration["start"] for iteration in models["paper"].history_})
+        == 3
+    )
     assert len(DescentDisplay.from_estimator(models["auto"]).lines_) == 1
 
 
@@ -113,7 +117,7 @@ def test_a_history_alone_is_enough(models):
     assert shown.run.costs[shown.run.chosen] == model.cost_
     assert shown.lines_[0].get_color() == "tab:red"
     assert shown.ax_.get_ylabel() == "1 - G-mean"
-    with pytest.raises(ValueError, match="no turns"):
+    with pytest.raises(ValueError, match="no iterations"):
         DescentDisplay.from_history([])
 
 
@@ -163,10 +167,10 @@ def test_the_frontier_shows_two_coordinates_of_the_profiles(models):
     first, second = model.surrogates_[3], model.surrogates_[1]
     for asked in ((first, second), (3, 1), (-1, second)):
         shown = FrontierDisplay.from_estimator(model, asked)
-        profiles = np.array([turn["profile"] for turn in model.history_])
+        profiles = np.array([iteration["profile"] for iteration in model.history_])
         np.testing.assert_array_equal(shown.points_.get_offsets(), profiles[:, [3, 1]])
         np.testing.assert_array_equal(
-            shown.points_.get_array(), [turn["cost"] for turn in model.history_]
+            shown.points_.get_array(), [iteration["cost"] for iteration in model.history_]
         )
 
 

@@ -180,7 +180,7 @@ def test_the_rows_of_a_graded_ranking_are_relevant_not_one():
 
 def history(costs):
     parts = {"start": 0, "profile": [1.0], "weights": None, "calls": 1, "seconds": 0.0}
-    return [{"turn": k, "cost": cost, "target": None, **parts} for k, cost in enumerate(costs)]
+    return [{"iteration": k, "cost": cost, "target": None, **parts} for k, cost in enumerate(costs)]
 
 
 @pytest.mark.parametrize(("averaged", "chosen"), [(False, 1), (True, 3)])

@@ -19,10 +19,10 @@ from anymetric.metrics.evaluations import decided
 from anymetric.models import Ensemble, Linear, Outputs, Scorer
 from anymetric.models.ensemble import single_linear
 from anymetric.problem import Problem
-from anymetric.solution import Status, Turn
+from anymetric.solution import Iteration, Status
 
 Floats64 = NDArray[np.float64]
-Watcher = Callable[[Turn], bool | None]
+Watcher = Callable[[Iteration], bool | None]
 
 
 @dataclass(eq=False)
@@ -41,7 +41,7 @@ class Search:
     max_seconds : float, optional
         After so many no further proposal is trained.
     table : Predictions
-    turns : list of Turn
+    iterations : list of Iteration
         One for every line of the table.
     """
 
@@ -53,7 +53,7 @@ class Search:
     rng: np.random.Generator
     max_seconds: float | None = None
     table: Predictions = field(default_factory=Predictions)
-    turns: list[Turn] = field(default_factory=list)
+    iterations: list[Iteration] = field(default_factory=list)
     began: float = field(default_factory=time.perf_counter)
 
     @property
@@ -70,14 +70,14 @@ class Search:
                 if len(self.table) and self._late():
                     return Status.TIME
                 if self.families[proposal.family].takes(proposal):
-                    turn = self.add(proposal)
-                    if turn is not None and watch is not None and watch(turn):
+                    iteration = self.add(proposal)
+                    if iteration is not None and watch is not None and watch(iteration):
                         return Status.STOPPED
         except BudgetSpent:
             return Status.BUDGET
         return Status.SELECTED
 
-    def add(self, proposal: Proposal) -> Turn | None:
+    def add(self, proposal: Proposal) -> Iteration | None:
         """Write a line of the table; a candidate for which there is no answer has none."""
         began = time.perf_counter()
         family = self.families[proposal.family]
@@ -88,12 +88,12 @@ class Search:
             return None
         here = self.probe(candidate.scorer, assessment)
         seconds = time.perf_counter() - began
-        turn = Turn(
-            len(self.turns), 0, here, here.profile, calls=self.ledger.calls, seconds=seconds
+        iteration = Iteration(
+            len(self.iterations), 0, here, here.profile, calls=self.ledger.calls, seconds=seconds
         )
         self.table.add(candidate, assessment)
-        self.turns.append(turn)
-        return turn
+        self.iterations.append(iteration)
+        return iteration
 
     def probe(self, scorer: Scorer, found: Assessment) -> Probe:
         """Return scores at their decision rule as one evaluation with its profile.

@@ -12,11 +12,11 @@ from anymetric.auto.answer import Answer
 from anymetric.auto.records import LINEAR, Assessment, Predictions
 from anymetric.auto.search import Search
 from anymetric.auto.selection import Average
-from anymetric.auto.weights import LearnedWeights, worth_of
+from anymetric.auto.weights import LearnedWeights, weights_of
 from anymetric.metrics import Classes
 from anymetric.models import Ensemble
 from anymetric.rules import GroupRule
-from anymetric.solution import Solution, Status, Turn
+from anymetric.solution import Iteration, Solution, Status
 from anymetric.summary import CandidateSummary, FamilySummary, Summary
 
 Floats64 = NDArray[np.float64]
@@ -25,13 +25,13 @@ FEWEST_RESAMPLES = 8
 
 
 def averaged_solution(search: Search, answer: Answer, status: Status) -> Solution:
-    """Return the average as the last turn."""
+    """Return the average as the last iteration."""
     found = answer.found
     scorer = decided(answer.average.scorer, found, search)
     rebased = replace(found, offsets=np.zeros_like(found.offsets), scale=1.0)
     here = search.probe(scorer, rebased)
-    last = Turn(len(search.turns), 0, here, here.profile, calls=search.ledger.calls)
-    return told(search, answer, scorer, last, (*search.turns, last), status)
+    last = Iteration(len(search.iterations), 0, here, here.profile, calls=search.ledger.calls)
+    return build_solution(search, answer, scorer, last, (*search.iterations, last), status)
 
 
 def single_solution(search: Search, status: Status) -> Solution:
@@ -44,7 +44,9 @@ def single_solution(search: Search, status: Status) -> Solution:
     average = Average(shares, table.candidates[k].valid, shares, member)
     answer = Answer(table, shares, average, found)
     scorer = decided(member, found, search)
-    return told(search, answer, scorer, search.turns[k], tuple(search.turns), status)
+    return build_solution(
+        search, answer, scorer, search.iterations[k], tuple(search.iterations), status
+    )
 
 
 def refitted(search: Search, answer: Answer, status: Status, full: Search) -> Solution:
@@ -60,9 +62,9 @@ def refitted(search: Search, answer: Answer, status: Status, full: Search) -> So
     scorer = decided(ensemble, answer.found, search)
     raw = np.asarray(scorer.scores(ledger.problem.train.X), dtype=np.float64)
     profile = np.asarray(ledger.problem.profiler.values(raw.reshape(-1)))
-    here = replace(search.turns[0].here, profile=profile, cost=answer.found.cost)
-    last = Turn(len(search.turns), 0, here, profile, calls=ledger.calls)
-    return told(full, answer, scorer, last, (*search.turns, last), status, search)
+    here = replace(search.iterations[0].here, profile=profile, cost=answer.found.cost)
+    last = Iteration(len(search.iterations), 0, here, profile, calls=ledger.calls)
+    return build_solution(full, answer, scorer, last, (*search.iterations, last), status, search)
 
 
 def decided(scorer: Ensemble, found: Assessment, search: Search) -> Ensemble:
@@ -71,41 +73,41 @@ def decided(scorer: Ensemble, found: Assessment, search: Search) -> Ensemble:
     return (scorer if found.scale == 1.0 else scorer.times(found.scale)).moved(shift)
 
 
-def told(
+def build_solution(
     search: Search,
     answer: Answer,
     scorer: Ensemble,
-    best: Turn,
-    turns: tuple[Turn, ...],
+    best: Iteration,
+    iterations: tuple[Iteration, ...],
     status: Status,
-    judged: Search | None = None,
+    evaluated: Search | None = None,
 ) -> Solution:
-    """Return the solution, with what is worth knowing of the run."""
+    """Return the solution, with its summary and learned weights."""
     problem, sample = search.problem, search.sample
     if LINEAR in search.families:
         sample = search.families[LINEAR].sample  # where clusters of rows can be found
-    judged = judged or search
+    evaluated = evaluated or search
     proposals = [one.proposal for one in answer.table.candidates]
-    summary = summary_of(judged, answer)
-    rows = judges = None
+    summary = summary_of(evaluated, answer)
+    rows = valid = None
     if all(one.surrogates is None for one in proposals):
         weights = LearnedWeights.of(sample, proposals, answer.shares)
-        rows, judges = weights.rows(problem), weights.judges(problem)
-    worth = worth_of(problem, answer.table, answer.shares, sample)
+        rows, valid = weights.training_weights(problem), weights.validation_weights(problem)
+    by_slice = weights_of(problem, answer.table, answer.shares, sample)
     resampled = answer.found.resampled if answer.found.resampled.size else None
-    seen = judged.problem.valid, answer.found.scores
+    seen = evaluated.problem.valid, answer.found.scores
     calls = search.ledger.calls
     held_out = answer.found.scale * answer.average.valid + answer.found.offsets
     return Solution(
         best,
         status,
-        turns,
+        iterations,
         calls,
         summary,
-        worth,
+        by_slice,
         rows,
         scorer,
-        judges,
+        valid,
         resampled,
         seen,
         rule=answer.found.rule,

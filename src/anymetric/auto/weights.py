@@ -1,4 +1,4 @@
-"""Weights: what the answer's loss comes to, for each slice, row and validation row."""
+"""Weights: the learned weights of slices, training rows and validation rows."""
 
 from __future__ import annotations
 
@@ -61,29 +61,29 @@ class LearnedWeights:
                 valid += share * own * by_row(weights.valid)
         return cls(train if train.any() else None, valid if valid.any() else None, float(part))
 
-    def rows(self, problem: Problem) -> Floats64 | None:
-        """Return the learned weight of every training row; None if none trained."""
+    def training_weights(self, problem: Problem) -> Floats64 | None:
+        """Return the learned weights of the training rows; None if none trained."""
         return self.valid if problem.valid is problem.train and self.train is None else self.train
 
-    def judges(self, problem: Problem) -> Floats64 | None:
-        """Return that of every validation row beside `rows`, in its unit; None if none trained."""
+    def validation_weights(self, problem: Problem) -> Floats64 | None:
+        """Return those of the validation rows in the same unit; None if none trained."""
         if problem.valid is problem.train or self.valid is None:
             return None
         rest = 1.0 if self.train is None else max(1.0 - self.share, 1e-300)
         return unit(self.valid) * (1.0 if self.train is None else self.share / rest)
 
-    def worth(self, problem: Problem) -> dict[str, float]:
+    def slice_weights(self, problem: Problem) -> dict[str, float]:
         """Return the part of the whole weight that each slice of the rows has.
 
         The slices are the surrogates' own where those share out the rows, else the classes;
         validation rows are one more entry if they trained beside others.
         """
-        rows = self.rows(problem)
+        rows = self.training_weights(problem)
         found: dict[str, float] = {}
         if rows is not None:
             for name, mask in slices_of(problem).items():
                 found[name] = float(rows @ mask)
-        if self.judges(problem) is not None:
+        if self.validation_weights(problem) is not None:
             found[VALIDATION] = self.share
         total = sum(found.values())
         return {name: value / total for name, value in found.items()} if total > 0.0 else found
@@ -111,27 +111,27 @@ def shared_out(problem: Problem) -> list[Sliced]:
     return Slices("logistic", ("class",)).expand(problem.train)
 
 
-def plain_worth(problem: Problem) -> dict[str, float]:
-    """Return what each slice weighs where all training rows weigh alike."""
-    return LearnedWeights(unit(problem.train.weights), None, 0.0).worth(problem)
+def plain_weights(problem: Problem) -> dict[str, float]:
+    """Return the weight of each slice where all training rows have equal weights."""
+    return LearnedWeights(unit(problem.train.weights), None, 0.0).slice_weights(problem)
 
 
-def worth_of(
+def weights_of(
     problem: Problem, table: Predictions, shares: Floats64, sample: Sample
 ) -> dict[str, float]:
-    """Return what each surrogate, loss or slice was worth in the answer."""
+    """Return the weight of each surrogate, loss or slice in the answer."""
     proposals = [one.proposal for one in table.candidates]
     if any(one.surrogates is not None for one in proposals):
         pairs = zip(proposals, shares, strict=True)
         mean = sum(w * np.asarray(one.surrogates) for one, w in pairs)
         return dict(zip(problem.names, np.asarray(mean).tolist(), strict=True))
     if problem.labels is None:
-        worth: dict[str, float] = {}
+        weights: dict[str, float] = {}
         for one, share in zip(proposals, shares, strict=True):
             name = "squared" if one.loss is None else one.loss.name
-            worth[name] = worth.get(name, 0.0) + float(share)
-        return worth
-    return LearnedWeights.of(sample, proposals, shares).worth(problem)
+            weights[name] = weights.get(name, 0.0) + float(share)
+        return weights
+    return LearnedWeights.of(sample, proposals, shares).slice_weights(problem)
 
 
 def by_row(weights: Floats64) -> Floats64:

@@ -42,7 +42,7 @@ class Baseline:
 
     def _run(self, problem: Problem, rng: np.random.Generator) -> Solution:
         trials = Trials(problem, self.max_metric_calls)
-        with keeping(lambda cut: trials.solution(cut) if trials.turns else None):
+        with keeping(lambda cut: trials.solution(cut) if trials.iterations else None):
             try:
                 return trials.solution(self._try(trials, rng))
             except BudgetSpent:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from anymetric.ledger import BudgetSpent, Ledger, Probe
 from anymetric.metrics import MetricError, Sweep
 from anymetric.problem import Problem, blocks
-from anymetric.solution import Solution, Status, Turn
+from anymetric.solution import Iteration, Solution, Status
 from anymetric.summary import Summary, plain
 
 Floats = NDArray[np.float64]
@@ -42,7 +42,7 @@ class Trials:
     def __init__(self, problem: Problem, max_calls: int | None = None) -> None:
         self.problem = problem
         self.ledger = Ledger(problem, max_calls)
-        self.turns: list[Turn] = []
+        self.iterations: list[Iteration] = []
         self.settings: list[dict[str, Any]] = []
         self._last = time.perf_counter()
 
@@ -120,21 +120,23 @@ class Trials:
         now = time.perf_counter()
         profile = self.problem.profile(theta) if profile is None else profile
         here = Probe(theta, profile, cost)
-        number, calls = len(self.turns), self.ledger.calls
-        self.turns.append(Turn(number, 0, here, profile, calls=calls, seconds=now - self._last))
+        number, calls = len(self.iterations), self.ledger.calls
+        self.iterations.append(
+            Iteration(number, 0, here, profile, calls=calls, seconds=now - self._last)
+        )
         self.settings.append(settings)
         self._last = now
 
     def solution(self, status: Status = Status.COMPLETED) -> Solution:
         """Return the best of the trials: among equals the first."""
-        if not self.turns:
+        if not self.iterations:
             raise ValueError(
                 f"max_metric_calls must allow one look at a model; got {self.ledger.max_calls}."
             )
-        best = min(self.turns, key=lambda turn: turn.cost)
+        best = min(self.iterations, key=lambda iteration: iteration.cost)
         tried = tuple(
-            {**plain(settings), "cost": turn.cost}
-            for settings, turn in zip(self.settings, self.turns, strict=True)
+            {**plain(settings), "cost": iteration.cost}
+            for settings, iteration in zip(self.settings, self.iterations, strict=True)
         )
         summary = Summary(chosen=self.settings[best.number], tried=tried)
-        return Solution(best, status, tuple(self.turns), self.ledger.calls, summary)
+        return Solution(best, status, tuple(self.iterations), self.ledger.calls, summary)

@@ -89,6 +89,6 @@ class CMAES(BaselineClassifier):
             costs = ledger.ask(problem.judge, trials.scores(asked))
             strategy.tell(list(asked), costs.tolist())
             best = int(np.argmin(costs))
-            if costs[best] < min(turn.cost for turn in trials.turns):
+            if costs[best] < min(iteration.cost for iteration in trials.iterations):
                 trials.keep(asked[best], float(costs[best]), generation=strategy.countiter)
         return Status.CONVERGED

@@ -141,7 +141,7 @@ max_metric_calls, random_state
         valid: tuple[Floats, Floats],
     ) -> None:
         cost = trials.ledger.ask(trials.problem.judge, mixture.votes(*valid) - 0.5)
-        trials.keep(theta, float(cost), round=len(trials.turns), basis=basis, mixture=mixture)
+        trials.keep(theta, float(cost), round=len(trials.iterations), basis=basis, mixture=mixture)
 
     def _unpack(self, problem: Problem, solution: Solution) -> None:
         super()._unpack(problem, solution)

@@ -1,4 +1,4 @@
-"""Progress: the turns of a run, live on a terminal and as plain lines elsewhere."""
+"""Progress: the iterations of a run, live on a terminal and as plain lines elsewhere."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from rich.text import Text
 from anymetric.cli.voice import Voice
 from anymetric.method import Method
 from anymetric.problem import Problem
-from anymetric.solution import Turn
-from anymetric.tuning import most_turns
+from anymetric.solution import Iteration
+from anymetric.tuning import max_iterations
 
 # Seconds between plain lines.
 PAUSE = 5.0
@@ -30,20 +30,20 @@ class Course:
     Examples
     --------
     >>> from anymetric.ledger import Probe
-    >>> turn = Turn(0, 0, Probe(np.zeros(1), np.ones(1), 0.25), np.ones(1), calls=7)
+    >>> iteration = Iteration(0, 0, Probe(np.zeros(1), np.ones(1), 0.25), np.ones(1), calls=7)
     >>> course = Course("anymetric", most=10, began=0.0)
-    >>> course.note(turn, now=2.0)
+    >>> course.note(iteration, now=2.0)
     >>> course.line(now=2.0)
-    'anymetric: turn 1/10, cost 0.2500, best 0.2500, 7 calls, at most 18 s left'
+    'anymetric: iteration 1/10, cost 0.2500, best 0.2500, 7 calls, at most 18 s left'
     >>> course.line(now=3.0)
-    'anymetric: turn 1/10, cost 0.2500, best 0.2500, 7 calls, at most 17 s left'
+    'anymetric: iteration 1/10, cost 0.2500, best 0.2500, 7 calls, at most 17 s left'
 
     Of a black box the calls are counted one by one:
 
     >>> course = Course("anymetric", began=0.0, allowed=20, value=lambda cost: 1.0 - cost)
     >>> for _ in range(4):
     ...     course.call()
-    >>> course.note(turn)
+    >>> course.note(iteration)
     >>> course.line(now=2.0)
     'anymetric: call 4 of 20, best 0.7500, 2 s, at most 8 s left'
     """
@@ -52,7 +52,7 @@ class Course:
     most: int | None = None
     rough: bool = False
     began: float = field(default_factory=time.perf_counter)
-    turns: int = 0
+    iterations: int = 0
     cost: float = float("nan")
     best: float = float("inf")
     calls: int = 0
@@ -74,14 +74,14 @@ class Course:
         """Take in one answer of a black box."""
         self.answered += 1
 
-    def note(self, turn: Turn, now: float | None = None) -> None:
-        """Take in one turn."""
-        self.turns += 1
+    def note(self, iteration: Iteration, now: float | None = None) -> None:
+        """Take in one iteration."""
+        self.iterations += 1
         self.reached = time.perf_counter() if now is None else now
         # A run of a grid counts its own calls, from the start again.
-        self.calls += turn.calls - (self.last if turn.calls > self.last else 0)
-        self.last, self.cost = turn.calls, turn.cost
-        self.best = min(self.best, turn.cost)
+        self.calls += iteration.calls - (self.last if iteration.calls > self.last else 0)
+        self.last, self.cost = iteration.calls, iteration.cost
+        self.best = min(self.best, iteration.cost)
 
     def line(self, now: float | None = None) -> str:
         """Return the state as one line."""
@@ -89,18 +89,18 @@ class Course:
         spent = now - self.began
         if self.answered:
             return self._calls(spent)
-        if not self.turns:
+        if not self.iterations:
             return f"{self.name}: {spent:.0f} s"
         of, left = "", f"{spent:.0f} s"
-        if self.most and self.turns <= self.most:
+        if self.most and self.iterations <= self.most:
             of = f"/{'~' if self.rough else ''}{self.most}"
-            # By the turns that are over: the present one only shortens what is left.
-            each = (self.reached - self.began) / self.turns
-            rest = max(each * (self.most - self.turns) - (now - self.reached), 0.0)
+            # By the iterations that are over: the present one only shortens what is left.
+            each = (self.reached - self.began) / self.iterations
+            rest = max(each * (self.most - self.iterations) - (now - self.reached), 0.0)
             left = f"{'about' if self.rough else 'at most'} {rest:.0f} s left"
         return (
-            f"{self.name}: turn {self.turns}{of}, cost {self.cost:.4f}, best {self.best:.4f}, "
-            f"{self.calls} call{'s' if self.calls != 1 else ''}, {left}"
+            f"{self.name}: iteration {self.iterations}{of}, cost {self.cost:.4f}, "
+            f"best {self.best:.4f}, {self.calls} call{'s' if self.calls != 1 else ''}, {left}"
         )
 
     def _calls(self, spent: float) -> str:
@@ -118,13 +118,13 @@ class Course:
 
 @dataclass(frozen=True, eq=False)
 class Observer:
-    """Follows a fit turn by turn, for the line that shows its progress.
+    """Follows a fit iteration by iteration, for the line that shows its progress.
 
     Examples
     --------
     >>> from anymetric import Descent
     >>> observer = Observer(Course("anymetric"), print)
-    >>> observer.begin(Descent(turns=9), 2, None)
+    >>> observer.begin(Descent(iterations=9), 2, None)
     >>> observer.course.most
     20
     """
@@ -133,15 +133,15 @@ class Observer:
     tell: Callable[[], None]
 
     def begin(self, method: Method, starts: int, problem: Problem) -> None:
-        """Say how many turns there will be, or about how many."""
-        self.course.most = most_turns(method, starts)
+        """Say how many iterations there will be, or about how many."""
+        self.course.most = max_iterations(method, starts)
         self.course.rough = self.course.most is None
         if self.course.rough:
             self.course.most = likely_turns(problem)
 
-    def turn(self, turn: Turn) -> None:
-        """Note a turn."""
-        self.course.note(turn)
+    def iteration(self, iteration: Iteration) -> None:
+        """Note an iteration."""
+        self.course.note(iteration)
         self.tell()
 
 
@@ -165,7 +165,7 @@ def likely_turns(problem: Problem) -> int:
 
 @contextmanager
 def told(voice: Voice, course: Course) -> Iterator[Callable[[], None]]:
-    """Show a course while it runs; give what is to be called at each turn."""
+    """Show a course while it runs; give what is to be called at each iteration."""
     console = voice.notes
     if voice.quiet:
         yield lambda: None

@@ -269,7 +269,7 @@ def train_ours(
             meter.told = lambda question, answer: None
     seconds = time.perf_counter() - began
     voice.note(
-        f"{OURS}: {len(ours.history_)} turns, {ours.n_metric_calls_} metric calls, "
+        f"{OURS}: {len(ours.history_)} iterations, {ours.n_metric_calls_} metric calls, "
         f"{seconds:.1f} s. {ours.validation_}"
     )
     return ours, seconds

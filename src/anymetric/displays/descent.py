@@ -13,15 +13,15 @@ from anymetric.estimators._run import History, Run, cost_label, fitted
 
 @dataclass(eq=False)
 class DescentDisplay:
-    """The cost by turn, and the best so far.
+    """The cost by iteration, and the best so far.
 
-    A descent's turns are joined, one line a start. The candidates of ``method="auto"`` stand for
-    themselves, and the average that became the model is the last.
+    The iterations of a descent are joined, one line per start. The candidates of ``method="auto"``
+    are single points; the last one is the average that became the model.
 
     Parameters
     ----------
     run : Run
-        The turns: `costs`, `starts`, `chosen`.
+        The iterations: `costs`, `starts`, `chosen`.
     label : str
         What the cost is.
 
@@ -29,9 +29,9 @@ class DescentDisplay:
     ----------
     ax_, figure_ : matplotlib Axes and Figure
     best_, chosen_ : matplotlib Line2D
-        The best so far, and the mark of the turn that became the model.
+        The best so far, and the mark of the iteration that became the model.
     lines_ : list of matplotlib Line2D
-        The turns: one line a start, or the candidates.
+        The iterations: one line a start, or the candidates.
 
     Examples
     --------
@@ -60,7 +60,7 @@ class DescentDisplay:
         estimator : fitted estimator
         ax : matplotlib Axes, optional
         kwargs : dict
-            For the turns, as in `plot`.
+            For the iterations, as in `plot`.
         """
         ours = fitted(estimator, cls.__name__)
         return cls(Run.of_estimator(ours), cost_label(ours.metric_)).plot(ax, **kwargs)
@@ -69,18 +69,18 @@ class DescentDisplay:
     def from_history(
         cls, history: History, *, label: str = "cost", ax: Any = None, **kwargs: Any
     ) -> DescentDisplay:
-        """Draw turns that were kept elsewhere: `Solution.history`, or a `history_`."""
+        """Draw iterations that were kept elsewhere: `Solution.history`, or a `history_`."""
         return cls(Run.of_history(history), label).plot(ax, **kwargs)
 
     def plot(self, ax: Any = None, **kwargs: Any) -> DescentDisplay:
-        """Draw the turns.
+        """Draw the iterations.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
             New ones by default.
         kwargs : dict
-            For matplotlib's `plot` of the turns: colour, markers.
+            For matplotlib's `plot` of the iterations: colour, markers.
 
         Returns
         -------
@@ -100,14 +100,14 @@ class DescentDisplay:
             color=CHOSEN,
             label=f"{name}: {run.costs[run.chosen]:.4g}",
         )
-        thing = "turn" if run.walks else "candidate"
+        thing = "iteration" if run.walks else "candidate"
         ax.set(xlabel=f"{thing}, in order of looks", ylabel=plain(self.label))
         ax.xaxis.get_major_locator().set_params(integer=True)
         ax.legend()
         return self
 
     def _turns(self, ax: Any, kwargs: dict[str, Any]) -> list[Any]:
-        """Draw the turns, joined within a start if they follow from each other."""
+        """Draw the iterations, joined within a start if they follow from each other."""
         run = self.run
         style = {"color": QUIET, "marker": "o", "markersize": 3.0, "linewidth": 0.8}
         if not run.walks:
@@ -117,6 +117,6 @@ class DescentDisplay:
         starts = np.unique(run.starts) if run.walks else [None]
         for number, start in enumerate(starts):
             here = places if start is None else places[run.starts == start]
-            label = None if number else ("turn" if run.walks else "candidate")
+            label = None if number else ("iteration" if run.walks else "candidate")
             lines += ax.plot(here, run.costs[here], **{**style, "label": label, **kwargs})
         return lines

@@ -16,14 +16,14 @@ from anymetric.estimators._run import Run, cost_label, fitted
 
 @dataclass(eq=False)
 class FrontierDisplay:
-    """Profiles of the candidates or turns, coloured by cost; the path; the one chosen.
+    """Profiles of the candidates or iterations, coloured by cost; the path; the one chosen.
 
     The dashed staircase is the frontier of what was seen: no profile lies below and left of it.
 
     Parameters
     ----------
     run : Run
-        The turns: `profiles`, `costs`, `starts`, `chosen`.
+        The iterations: `profiles`, `costs`, `starts`, `chosen`.
     names : pair of str
         The two surrogates.
     pair : pair of int
@@ -132,7 +132,7 @@ class FrontierDisplay:
         return self
 
     def _paths(self, ax: Any) -> list[Any]:
-        """Join the turns of each start."""
+        """Join the iterations of each start."""
         if not self.run.walks:
             return []
         lines: list[Any] = []

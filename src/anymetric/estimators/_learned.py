@@ -18,7 +18,7 @@ LARGE = 100.0
 COLLINEAR = 1e4
 
 
-def learned_weights(problem, turn):
+def learned_weights(problem, iteration):
     """Return the weight of every surrogate by name, summing to one.
 
     Those of the projection that led to the model. A starting model comes from none: it gets the
@@ -31,18 +31,18 @@ def learned_weights(problem, turn):
     >>> from anymetric.ledger import Ledger
     >>> from anymetric.metrics import as_metric
     >>> from anymetric.problem import Problem
-    >>> from anymetric.solution import Turn
+    >>> from anymetric.solution import Iteration
     >>> from anymetric.surrogates import per_class
     >>> data = Data(np.zeros((4, 1)), np.array([1.0, -1.0, -1.0, -1.0]))
     >>> problem = Problem(data, per_class("logistic"), as_metric("error"))
-    >>> start = Ledger(problem).look(np.array([0.0, np.log(1 / 3)]))
-    >>> weights = learned_weights(problem, Turn(0, 0, start, start.profile))
+    >>> start = Ledger(problem).evaluate(np.array([0.0, np.log(1 / 3)]))
+    >>> weights = learned_weights(problem, Iteration(0, 0, start, start.profile))
     >>> {name: round(weight, 6) for name, weight in weights.items()}
     {'logistic[class=-1]': 0.75, 'logistic[class=+1]': 0.25}
     """
-    weights = turn.weights
+    weights = iteration.weights
     if weights is None:
-        weights = stationary_weights(problem.linearise(turn.theta)[1])
+        weights = stationary_weights(problem.linearise(iteration.theta)[1])
     return dict(zip(problem.names, weights.tolist(), strict=True))
 
 
@@ -124,8 +124,8 @@ def warn_if_unread(problem, method):
 
 def warn_if_flat(fitted, solution):
     """Warn where a user's metric had the same value for all that was tried."""
-    seen = {turn.cost for turn in solution.turns}
-    if solution.status is not Status.FLAT or len(solution.turns) < 2 or len(seen) > 1:
+    seen = {iteration.cost for iteration in solution.iterations}
+    if solution.status is not Status.FLAT or len(solution.iterations) < 2 or len(seen) > 1:
         return
     if not fitted.metric_.black_box:
         return

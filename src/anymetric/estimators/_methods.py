@@ -28,7 +28,7 @@ from anymetric.tuning import Tuned
 METHODS = {
     "auto": lambda n_jobs: Auto(),
     "descent": lambda n_jobs: Descent(
-        turns=60,
+        iterations=60,
         step=0.1,
         gradient=Subspace(),
         projection=GaussNewton(iterations=10, otherwise=LBFGS(iterations=30)),

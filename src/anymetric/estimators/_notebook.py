@@ -80,7 +80,7 @@ def table(rows):
 
 
 def curve(run, label):
-    """Return cost by turn as a small SVG: points, the best so far, the one chosen."""
+    """Return cost by iteration as a small SVG: points, the best so far, the one chosen."""
     seen = np.isfinite(run.costs)
     if not seen.any():
         return ""
@@ -91,8 +91,8 @@ def curve(run, label):
     line = " ".join(f"{x:.1f},{y:.1f}" for x, y in best if np.isfinite(y))
     chosen = dot(across[run.chosen], down(run.costs, low, high)[run.chosen], 4.0)
     told = escape(
-        f"{label} of {len(run.tried)} {'turns' if run.walks else 'candidates'}, from {high:.4g} "
-        f"down to {low:.4g}; line: best so far; large dot: the model"
+        f"{label} of {len(run.tried)} {'iterations' if run.walks else 'candidates'}, from "
+        f"{high:.4g} down to {low:.4g}; line: best so far; large dot: the model"
     )
     return (
         f'<svg role="img" aria-label="{told}" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" '

@@ -1,11 +1,11 @@
-"""Progress: turns told to scikit-learn's callbacks and, if asked, to the terminal."""
+"""Progress: iterations told to scikit-learn's callbacks and, if asked, to the terminal."""
 
 from __future__ import annotations
 
 import sys
 import time
 
-from anymetric.tuning import most_turns
+from anymetric.tuning import max_iterations
 
 
 class Progress:
@@ -14,7 +14,7 @@ class Progress:
     Parameters
     ----------
     estimator : MetricEstimator
-        Its callbacks are called once a turn; its `verbose` is how many lines a second are told.
+        Its callbacks are called once per iteration; `verbose` is the number of lines per second.
     method : the part that runs
     starts : int
     """
@@ -24,25 +24,25 @@ class Progress:
         self.observer = getattr(estimator, "_observer", None)
         if self.observer is not None:
             self.observer.begin(method, starts, ledger.problem)
-        self.total = most_turns(method, starts)
+        self.total = max_iterations(method, starts)
         self.context = estimator._init_callback_context(max_subtasks=self.total)
         self.context.call_on_fit_task_begin(estimator=estimator)
         self.began = self.told = time.perf_counter()
-        self.turns = self.calls = self.last = 0
+        self.iterations = self.calls = self.last = 0
         self.best = float("inf")
         self.say(f"Training for {estimator.metric_.name!r}. {estimator.validation_}")
 
-    def watch(self, turn):
-        """Note a turn; return whether to stop."""
-        self.turns += 1
+    def watch(self, iteration):
+        """Note an iteration; return whether to stop."""
+        self.iterations += 1
         # A run of a grid counts its own calls, from the start again.
-        self.calls += turn.calls - (self.last if turn.calls > self.last else 0)
-        self.last = turn.calls
-        self.best = min(self.best, turn.cost)
-        self._tell(turn)
+        self.calls += iteration.calls - (self.last if iteration.calls > self.last else 0)
+        self.last = iteration.calls
+        self.best = min(self.best, iteration.cost)
+        self._tell(iteration)
         if self.observer is not None:
-            self.observer.turn(turn)
-        inner = self.context.subcontext(task_name="turn")
+            self.observer.iteration(iteration)
+        inner = self.context.subcontext(task_name="iteration")
         inner.call_on_fit_task_begin(estimator=self.estimator)
         return inner.call_on_fit_task_end(estimator=self.estimator)
 
@@ -62,7 +62,7 @@ class Progress:
         if self.estimator.verbose:
             print(f"[anymetric] {line}", file=sys.stderr)
 
-    def _tell(self, turn):
+    def _tell(self, iteration):
         now = time.perf_counter()
         if not self.estimator.verbose or now - self.told < 1.0 / self.estimator.verbose:
             return
@@ -70,10 +70,12 @@ class Progress:
         spent = now - self.began
         of = f" of at most {self.total}" if self.total else ""
         rest = ""
-        # The first turns say little of the pace.
-        if self.total and self.turns > 0.05 * self.total:
-            rest = f", at most {spent * (self.total - self.turns) / self.turns:.0f} s left"
+        # The first iterations say little of the pace.
+        if self.total and self.iterations > 0.05 * self.total:
+            rest = (
+                f", at most {spent * (self.total - self.iterations) / self.iterations:.0f} s left"
+            )
         self.say(
-            f"turn {self.turns}{of}: cost {turn.cost:.4f}, best {self.best:.4f}, {self.calls} "
-            f"calls, {spent:.0f} s{rest}"
+            f"iteration {self.iterations}{of}: cost {iteration.cost:.4f}, best {self.best:.4f}, "
+            f"{self.calls} calls,  {spent:.0f} s{rest}"
         )

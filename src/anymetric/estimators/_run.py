@@ -1,4 +1,4 @@
-"""Run: a fitted estimator's turns in order of looks, for the notebook and the displays."""
+"""Run: a fitted estimator's iterations in order of looks, for the notebook and the displays."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ History = Sequence[Mapping[str, Any]]
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """The turns of a run.
+    """The iterations of a run.
 
     Attributes
     ----------
     costs, starts : arrays of shape (T,)
     profiles : tuple of arrays of shape (K,)
     chosen : int
-        The turn that became the model.
+        The iteration that became the model.
     walks : bool
-        Whether turns follow from the ones before; candidates stand for themselves.
+        Whether iterations follow from the ones before; candidates stand for themselves.
     averaged : bool
-        Whether the last turn is the average of the others.
+        Whether the last iteration is the average of the others.
 
     Examples
     --------
-    >>> turns = [{"start": 0, "cost": c, "profile": [1.0], "target": None} for c in (3, 1, 2)]
-    >>> run = Run.of_history(turns)
+    >>> iterations = [{"start": 0, "cost": c, "profile": [1.0], "target": None} for c in (3, 1, 2)]
+    >>> run = Run.of_history(iterations)
     >>> run.chosen, run.best_so_far.tolist()
     (1, [3.0, 1.0, 1.0])
     """
@@ -49,18 +49,18 @@ class Run:
     def of_history(
         cls, history: History, chosen: int | None = None, *, averaged: bool = False
     ) -> Run:
-        """Read the rows of `history_`; unless told, the turn of the lowest cost is chosen."""
+        """Read the rows of `history_`; unless told, the iteration of the lowest cost is chosen."""
         if not len(history):
-            raise ValueError("The history has no turns: there is nothing to show.")
-        costs = np.array([turn["cost"] for turn in history], dtype=np.float64)
+            raise ValueError("The history has no iterations: there is nothing to show.")
+        costs = np.array([iteration["cost"] for iteration in history], dtype=np.float64)
         if chosen is None:
             chosen = int(np.nanargmin(costs)) if np.isfinite(costs).any() else 0
         return cls(
             costs,
-            np.array([turn["start"] for turn in history], dtype=np.intp),
-            tuple(np.asarray(turn["profile"], dtype=np.float64) for turn in history),
+            np.array([iteration["start"] for iteration in history], dtype=np.intp),
+            tuple(np.asarray(iteration["profile"], dtype=np.float64) for iteration in history),
             chosen,
-            any(turn["target"] is not None for turn in history),
+            any(iteration["target"] is not None for iteration in history),
             averaged,
         )
 
@@ -79,7 +79,7 @@ class Run:
 
     @property
     def best_so_far(self) -> NDArray[np.float64]:
-        """The lowest cost tried up to each turn."""
+        """The lowest cost tried up to each iteration."""
         return np.fmin.accumulate(self.tried)
 
 

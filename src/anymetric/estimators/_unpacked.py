@@ -21,7 +21,7 @@ from anymetric.estimators._limits import trade_off, values_on, warn_if_broken
 from anymetric.history import History
 from anymetric.ledger import Probe
 from anymetric.models.ensemble import single_linear
-from anymetric.solution import Solution, Status, Turn
+from anymetric.solution import Iteration, Solution, Status
 
 
 class Unpacks:
@@ -31,8 +31,8 @@ class Unpacks:
         """Return a plain model that the metric never answered for: better than none."""
         theta = self._plainest(problem)
         here = Probe(theta, problem.profile(theta), math.nan)
-        turn = Turn(0, 0, here, here.profile, calls=calls)
-        return Solution(turn, Status.FAILED, (turn,), calls)
+        iteration = Iteration(0, 0, here, here.profile, calls=calls)
+        return Solution(iteration, Status.FAILED, (iteration,), calls)
 
     def _unpack(self, problem, solution):
         """Write the fitted attributes."""
@@ -43,7 +43,7 @@ class Unpacks:
         self.status_ = solution.status
         self.history_ = History(solution.history, problem.names)
         self.surrogates_ = problem.names
-        self.weights_ = solution.worth or learned_weights(problem, solution.best)
+        self.weights_ = solution.weights or learned_weights(problem, solution.best)
         self.row_shares_ = row_shares(problem, self.weights_)
         self.summary_ = solution.summary
         self.__dict__.pop("decision_rule_", None)
@@ -65,7 +65,7 @@ class Unpacks:
             self.__dict__.pop(name, None)
         rows, scores = solution.out_of_fold or (problem.valid, None)
         if scores is None and solution.scorer is None:
-            scores = problem.judged(solution.theta)
+            scores = problem.validation_scores(solution.theta)
         found = None if scores is None else values_on(replace(problem, valid=rows), scores)
         if found is not None:
             self.validation_score_, self.constraints_ = found
@@ -100,15 +100,15 @@ class Unpacks:
         judges = self.__dict__.pop("_given_judges", (0, None))
         for name in ("sample_weight_", "sample_weight_val_", "class_weight_"):
             self.__dict__.pop(name, None)
-        if solution.judges is not None and judges[1] is not None:
-            alone = solution.rows is None or kept is None
+        if solution.validation_weights is not None and judges[1] is not None:
+            alone = solution.row_weights is None or kept is None
             self.sample_weight_val_ = np.zeros(judges[0])
             unit = len(judges[1]) if alone else len(kept)
-            self.sample_weight_val_[judges[1]] = unit * solution.judges
-        if solution.rows is None or kept is None:
+            self.sample_weight_val_[judges[1]] = unit * solution.validation_weights
+        if solution.row_weights is None or kept is None:
             return
         learned = np.zeros(n)
-        learned[kept] = solution.rows * len(kept) / solution.rows.sum()
+        learned[kept] = solution.row_weights * len(kept) / solution.row_weights.sum()
         self.sample_weight_ = learned
         codes = self._codes()
         if codes is not None:

@@ -234,13 +234,17 @@ validation_, summary_, n_metric_calls_, constraints_
             if found is None:
                 raise
             return found
-        if plain.status is not Status.SELECTED or plain.replicates is None or ledger.left < PLENTY:
+        if (
+            plain.status is not Status.SELECTED
+            or plain.resampled_costs is None
+            or ledger.left < PLENTY
+        ):
             return plain
         other = self._logs_ran(method, ledger, again, watch, plain)
         plain = replace(plain, calls=ledger.calls)
-        if other is None or other.replicates is None:
+        if other is None or other.resampled_costs is None:
             return plain
-        gain = plain.replicates - other.replicates
+        gain = plain.resampled_costs - other.resampled_costs
         found = other if float(gain.mean()) > SURE * float(gain.std()) else plain
         costs = {"identity": plain.cost, "log": other.cost}
         return replace(found, summary=replace(found.summary, link_costs=costs))
@@ -286,7 +290,7 @@ validation_, summary_, n_metric_calls_, constraints_
         solution = super()._run(problem, rng)
         if solution.scorer is not None:
             return solution
-        if min(turn.cost for turn in solution.turns) < solution.cost:
+        if min(iteration.cost for iteration in solution.iterations) < solution.cost:
             return solution  # chosen by something else than its cost
         if self.max_metric_calls is not None and solution.calls >= self.max_metric_calls:
             return solution
@@ -340,11 +344,13 @@ def spans(data):
 
 
 def earliest(solution, slack):
-    """Return the solution with the first turn that costs no more than the best and `slack`.
+    """Return the solution with the first iteration that costs no more than the best and `slack`.
 
     Rows that a model fits exactly leave nothing but rounding to choose by: the plain model stays.
     """
-    first = next(turn for turn in solution.turns if turn.cost <= solution.cost + slack)
+    first = next(
+        iteration for iteration in solution.iterations if iteration.cost <= solution.cost + slack
+    )
     return replace(solution, best=first)
 
 

@@ -56,7 +56,7 @@ class FiniteDifferences:
     >>> X = rng.normal(size=(200, 2))
     >>> data = Data(X, np.where(X[:, 0] > 0.5, 1.0, -1.0))
     >>> ledger = Ledger(Problem(data, per_class("hinge"), as_metric("error")))
-    >>> estimate = FiniteDifferences(m=50).estimate(ledger, ledger.look(np.ones(3)), rng)
+    >>> estimate = FiniteDifferences(m=50).estimate(ledger, ledger.evaluate(np.ones(3)), rng)
     >>> estimate.gradient.shape, estimate.calls
     ((2,), 51)
     """
@@ -128,7 +128,7 @@ class TwoStep:
     >>> X = rng.normal(size=(200, 2))
     >>> data = Data(X, np.where(X[:, 0] > 0.5, 1.0, -1.0))
     >>> ledger = Ledger(Problem(data, per_class("hinge"), as_metric("error")))
-    >>> TwoStep(m=50).estimate(ledger, ledger.look(np.zeros(3)), rng).calls
+    >>> TwoStep(m=50).estimate(ledger, ledger.evaluate(np.zeros(3)), rng).calls
     100
     """
 

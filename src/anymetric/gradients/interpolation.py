@@ -53,7 +53,7 @@ class LinearInterpolation:
     >>> X = rng.normal(size=(200, 2))
     >>> data = Data(X, np.where(X[:, 0] > 0.5, 1.0, -1.0))
     >>> ledger = Ledger(Problem(data, per_class("hinge"), as_metric("error")))
-    >>> estimate = LinearInterpolation(m=50).estimate(ledger, ledger.look(np.zeros(3)), rng)
+    >>> estimate = LinearInterpolation(m=50).estimate(ledger, ledger.evaluate(np.zeros(3)), rng)
     >>> estimate.gradient.shape, estimate.calls
     ((2,), 100)
     """

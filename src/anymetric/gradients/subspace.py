@@ -39,7 +39,7 @@ class Subspace:
     >>> X = rng.normal(size=(200, 2))
     >>> data = Data(X, np.where(X[:, 0] > 0.5, 1.0, -1.0))
     >>> ledger = Ledger(Problem(data, per_class("logistic"), as_metric("error")))
-    >>> estimate = Subspace().estimate(ledger, ledger.look(np.array([1.0, 0.0, 0.0])), rng)
+    >>> estimate = Subspace().estimate(ledger, ledger.evaluate(np.array([1.0, 0.0, 0.0])), rng)
     >>> estimate.condition < 5
     True
     """

@@ -131,12 +131,12 @@ def expected(cell: Cell) -> float:
         return 1.0
     task, method = TASKS[cell.task], METHODS[cell.method]
     if not method.scaled:
-        return method.turns * task.pace
+        return method.iterations * task.pace
     scale = SCALES.get(cell.scale, SCALES["full"])
     steps, sigmas = scale.grid(task.steps, task.sigmas)
     points = len(steps) * len(sigmas)
     probes = 10 if cell.method == "proposed_10" else scale.probes
-    turns = points * scale.turns if not scale.screen else scale.turns
+    iterations = points * scale.outer_iterations if not scale.screen else scale.outer_iterations
     short = 0.35 * points * scale.screen
-    # A third of a turn's time goes into the projection, whatever the number of probes.
-    return task.pace * ((0.3 * scale.iterations / 100 + 0.7 * probes / 1000) * turns + short)
+    # A third of the time of an iteration goes into the projection, whatever the number of probes.
+    return task.pace * ((0.3 * scale.iterations / 100 + 0.7 * probes / 1000) * iterations + short)

@@ -152,7 +152,7 @@ def estimation_error(
     problem = known_problem(kind, places)
     total = 0.0
     for _ in range(trials):
-        here = Ledger(problem).look(0.3 * places.normal(size=problem.size))
+        here = Ledger(problem).evaluate(0.3 * places.normal(size=problem.size))
         truth = Psi(kind).slopes(here.profile)
         found = estimator(name, calls).estimate(Ledger(problem), here, draws).gradient
         total += float(np.sum((found - truth) ** 2) / np.sum(truth**2))

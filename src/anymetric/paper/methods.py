@@ -92,8 +92,8 @@ class Method:
     scaled : bool
         Whether the scale matters: it does to the paper's algorithm, which takes hours, and gets
         its features in single precision.
-    turns : float
-        How many turns of the paper's algorithm take as long: for the estimate of the time left.
+    iterations : float
+        How many iterations of the paper's algorithm take as long, to estimate the time left.
 
     Examples
     --------
@@ -105,7 +105,7 @@ class Method:
     label: str
     make: Make
     scaled: bool = False
-    turns: float = 1.0
+    iterations: float = 1.0
 
     def fit(self, job: Job) -> Answer:
         """Fit on the training rows, judged by the validation rows."""
@@ -165,7 +165,7 @@ def proposed(*, loss: str | None = None, probes: int | None = None) -> Make:
 
 def notebook(job: Job) -> Any:
     """Return the authors' published loop, as long as the scale lets it be."""
-    loop = NotebookDescent(turns=job.scale.turns)
+    loop = NotebookDescent(iterations=job.scale.outer_iterations)
     few = min(job.scale.probes, 100)
     shorter = replace(
         loop,
@@ -208,20 +208,20 @@ class Optimum:
 
 
 _METHODS = (
-    Method("logistic", "LogReg", baseline("LogisticBaseline"), turns=0.5),
-    Method("post_shift", "PostShift", baseline("TunedThreshold"), turns=0.5),
-    Method("relaxed_fm", "RelaxedFM", baseline("RelaxedFM"), turns=6.0),
-    Method("gen_rates", "GenRates", baseline("GenRates"), turns=10.0),
-    Method("kar", "Kar et al.", baseline("KarRanker"), turns=3.0),
-    Method("on_validation", "LogReg on validation", baseline("ValidationLogistic"), turns=1.5),
-    Method("on_both", "LogReg on train and validation", baseline("BothLogistic"), turns=3.0),
-    Method("fw_eg", "FW-EG", baseline("FWEG"), turns=2.0),
+    Method("logistic", "LogReg", baseline("LogisticBaseline"), iterations=0.5),
+    Method("post_shift", "PostShift", baseline("TunedThreshold"), iterations=0.5),
+    Method("relaxed_fm", "RelaxedFM", baseline("RelaxedFM"), iterations=6.0),
+    Method("gen_rates", "GenRates", baseline("GenRates"), iterations=10.0),
+    Method("kar", "Kar et al.", baseline("KarRanker"), iterations=3.0),
+    Method("on_validation", "LogReg on validation", baseline("ValidationLogistic"), iterations=1.5),
+    Method("on_both", "LogReg on train and validation", baseline("BothLogistic"), iterations=3.0),
+    Method("fw_eg", "FW-EG", baseline("FWEG"), iterations=2.0),
     Method("proposed", "Proposed", proposed(), scaled=True),
-    Method("notebook", "Proposed, the notebook's loop", notebook, scaled=True, turns=0.2),
+    Method("notebook", "Proposed, the notebook's loop", notebook, scaled=True, iterations=0.2),
     Method("proposed_10", "Proposed, 10 perturbations", proposed(probes=10), scaled=True),
     Method("proposed_sigmoid", "Proposed, sigmoid", proposed(loss="sigmoid"), scaled=True),
-    Method("anymetric", "anymetric's default", default, turns=8.0),
-    Method("optimum", "best line (analytic)", lambda job: Optimum(), turns=1.0),
+    Method("anymetric", "anymetric's default", default, iterations=8.0),
+    Method("optimum", "best line (analytic)", lambda job: Optimum(), iterations=1.0),
 )
 
 METHODS: dict[str, Method] = {method.name: method for method in _METHODS}

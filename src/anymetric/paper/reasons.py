@@ -111,8 +111,8 @@ WORDS: dict[str, Words] = {
         "The notebook shows one run on one draw of 326 validation rows, and departs from the "
         "paper: one Adagrad state for all projections, one-sided perturbations with an "
         "intercept, the inner step size in the place of the outer one, no grid; 395 rows lose "
-        "their age, which here they keep. The paper's own recipe keeps the best of all turns at "
-        "all points of its grid, and on 326 rows that is partly luck: it is far better on them "
+        "their age, which here they keep. The paper's own rule keeps the best of all iterations "
+        "at all points of its grid, and on 326 rows that is partly luck: it is far better on them "
         "than on test rows. "
         "Regularisation of the logistic regressions is chosen on validation.",
     ),

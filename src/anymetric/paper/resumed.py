@@ -124,8 +124,8 @@ def kept(file: Path) -> Solution | None:
 
 
 def keep(run: Solution, file: Path) -> None:
-    """Write a point in one piece, with its best turn only."""
+    """Write a point in one piece, with its best iteration only."""
     file.parent.mkdir(parents=True, exist_ok=True)
     part = file.with_suffix(f".{os.getpid()}")
-    part.write_bytes(pickle.dumps(replace(run, turns=(run.best,))))
+    part.write_bytes(pickle.dumps(replace(run, iterations=(run.best,))))
     os.replace(part, file)

@@ -63,7 +63,9 @@ def parser() -> argparse.ArgumentParser:
         epilog=f"Experiments: {', '.join(EXPERIMENTS)}.",
     )
     line.add_argument(
-        "--quick", action="store_true", help="fewer seeds and turns: some minutes; --scale quick"
+        "--quick",
+        action="store_true",
+        help="fewer seeds and iterations: some minutes; --scale quick",
     )
     line.add_argument(
         "--scale",

@@ -19,18 +19,18 @@ from anymetric.tuning import Tuned, with_sigma
 
 @dataclass(frozen=True)
 class Screened:
-    """A grid judged by short runs; only its winner is run at full length.
+    """A grid search by short runs; only its winner is run at full length.
 
     Parameters
     ----------
     tuned : Tuned
         The grid, and the descent at full length.
-    turns, probes : int
+    iterations, probes : int
         Of a short run.
 
     Examples
     --------
-    >>> Screened(Tuned(), turns=25).probes
+    >>> Screened(Tuned(), iterations=25).probes
     100
     """
 
@@ -38,7 +38,7 @@ class Screened:
     cross_fits: ClassVar[bool] = False
 
     tuned: Tuned
-    turns: int
+    iterations: int
     probes: int = 100
 
     def run(
@@ -53,7 +53,7 @@ class Screened:
         gradient: Any = full.gradient
         short = replace(
             full,
-            turns=min(self.turns, full.turns),
+            iterations=min(self.iterations, full.iterations),
             gradient=replace(gradient, m=min(self.probes, gradient.m)),
         )
         first = replace(self.tuned, descent=short).run(ledger, starts, rng, watch)
@@ -72,7 +72,7 @@ class Scale:
     Parameters
     ----------
     name : str
-    turns, probes, iterations : int
+    outer_iterations, probes, iterations : int
         Of Algorithm 1, of a gradient estimate, of a projection.
     steps, sigmas : int
         At most so many steps, and so many values of sigma, evenly from the paper's.
@@ -94,7 +94,7 @@ class Scale:
     """
 
     name: str
-    turns: int
+    outer_iterations: int
     probes: int
     iterations: int
     steps: int = 100
@@ -120,7 +120,9 @@ class Scale:
         """Return Algorithm 1 with linear interpolation and Adagrad, tuned on validation."""
         gradient = LinearInterpolation(m=min(probes or self.probes, self.probes), batch=batch)
         projection = Adagrad(1.0, self.iterations)
-        descent = Descent(turns=self.turns, gradient=gradient, projection=projection)
+        descent = Descent(
+            iterations=self.outer_iterations, gradient=gradient, projection=projection
+        )
         tuned = Tuned(descent, *self.grid(steps, sigmas))
         return Screened(tuned, self.screen) if self.screen else tuned
 
@@ -140,7 +142,7 @@ def middle(values: Sequence[float], most: int) -> tuple[float, ...]:
 
 
 EARLY = (
-    "A run ends early where ten turns in a row leave the model as it is, or none of their "
+    "A run ends early where ten iterations in a row leave the model as it is, or none of their "
     "perturbations changes the metric."
 )
 
@@ -150,8 +152,8 @@ _SCALES = (
         250,
         1000,
         100,
-        says="The paper's algorithm has the paper's settings: 250 turns, 1000 perturbations, 100 "
-        "iterations of Adagrad, and every step and sigma of its grid at full length. " + EARLY,
+        says="The paper's algorithm has the paper's settings: 250 iterations, 1000 perturbations, "
+        "100 iterations of Adagrad, and every step and sigma of its grid at full length. " + EARLY,
     ),
     Scale(
         "screened",
@@ -159,9 +161,9 @@ _SCALES = (
         1000,
         100,
         screen=25,
-        says="The paper's algorithm has the paper's settings (250 turns, 1000 perturbations, 100 "
-        "iterations of Adagrad), but step and sigma are chosen from its grid by runs of 25 turns "
-        "with 100 perturbations. " + EARLY,
+        says="The paper's algorithm has the paper's settings (250 iterations, 1000 perturbations, "
+        "100 iterations of Adagrad), but step and sigma are chosen from its grid by runs of 25 "
+        "iterations with 100 perturbations. " + EARLY,
     ),
     Scale(
         "quick",
@@ -172,8 +174,8 @@ _SCALES = (
         sigmas=1,
         seeds=0.1,
         levels=3,
-        says="A quick run: the paper's algorithm has 15 turns, 50 perturbations, 30 iterations of "
-        "Adagrad and two points of its grid; one seed and three noise levels. It "
+        says="A quick run: the paper's algorithm has 15 iterations, 50 perturbations, 30 "
+        "iterations of Adagrad and two points of its grid; one seed and three noise levels. It "
         "shows that everything works, not what the methods reach.",
     ),
 )

@@ -59,7 +59,7 @@ class Task:
     file : str
         The data file that must be there, if it is not shipped.
     pace : float
-        Seconds of a turn with 1000 perturbations, about: for the estimate of the time left.
+        Seconds of an iteration with 1000 perturbations, about: for the estimate of the time left.
 
     Examples
     --------

@@ -60,8 +60,12 @@ def told(
     model: Any, turn: dict[str, Any], place: int, candidates: Sequence[CandidateSummary]
 ) -> dict[str, Any]:
     """Return a turn with the metric in its own direction, and the candidate's name and share."""
-    row = {name: turn[name] for name in ("start", "turn", "profile", "weights", "calls", "seconds")}
-    row["place"], row["value"] = place, model.metric_.value(turn["cost"])
+    row = {name: turn[name] for name in ("start", "profile", "weights", "calls", "seconds")}
+    row["turn"], row["place"], row["value"] = (
+        turn["iteration"],
+        place,
+        model.metric_.value(turn["cost"]),
+    )
     if candidates:
         own = place < len(candidates)
         row["name"] = candidates[place].name if own else "weighted average"

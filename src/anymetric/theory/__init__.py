@@ -3,7 +3,7 @@
 The constants are the paper's: ``L`` and ``beta``, the Lipschitz and smoothness constants of psi;
 ``G``, ``Phi`` and ``gamma``, the bound, Lipschitz and smoothness constants of the surrogates;
 ``slack``, the most by which the metric and psi differ; ``K`` surrogates, ``d`` parameters,
-``m`` probes, ``T`` turns. Theorems and lemmas share one count, as they do in the typeset paper:
+``m`` probes, ``T`` iterations. Theorems and lemmas share one count, as in the typeset paper:
 Lemma 1 is the projection, Theorem 2 the convergence of Algorithm 1, Lemma 3 the finite difference
 estimate, Lemma 4 the linear interpolation estimate, Lemma 11 the two-step estimate for a non-smooth
 psi.

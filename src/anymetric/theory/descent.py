@@ -1,4 +1,4 @@
-"""Theory of the descent: its step, its accuracy, and how still it stands after T turns."""
+"""Theory of the descent: its step, its accuracy, and how still it stands after T iterations."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def descent_settings(*, beta: float, T: int) -> DescentSettings:
     beta : float
         Smoothness constant of psi; see `smoothness`.
     T : int
-        Turns.
+        Iterations.
 
     Examples
     --------
@@ -107,7 +107,7 @@ def smoothed_settings(*, K: int, L: float, sigma_1: float, T: int) -> DescentSet
     sigma_1 : float
         Width of the smoothing.
     T : int
-        Turns.
+        Iterations.
 
     Examples
     --------
@@ -129,7 +129,7 @@ def stationarity_bound(
     T: int,
     kappa: float,
 ) -> Bound:
-    """Bound the least expected squared gradient norm of T turns (Theorem 2, for 0 <= psi <= 1).
+    """Bound the least expected squared gradient norm of T iterations (Theorem 2, 0 <= psi <= 1).
 
     ``kappa`` is the gradient estimate's expected squared error. ``stated`` is
     ``C (beta/sqrt(T) + sqrt(kappa) + sqrt(L) kappa^(1/4))``, ``C = K L (gamma (G + L/beta^2) +
@@ -147,7 +147,7 @@ def stationarity_bound(
     gamma, G, Phi : float
         Smoothness constant, bound and Lipschitz constant of the surrogates.
     T : int
-        Turns.
+        Iterations.
     kappa : float
         Expected squared error of the gradient estimate.
 

@@ -163,7 +163,7 @@ class RankingFamily:
         rows, problem = self.rows, self.rows.problem
         whole = rows.both if proposal.weighting.rows == "both" else problem
         theta = self._minimised(whole, proposal, near, None)
-        valid = np.asarray(problem.judged(theta), dtype=np.float64)
+        valid = np.asarray(problem.validation_scores(theta), dtype=np.float64)
         folds = []
         if proposal.weighting.rows == "both" or (rows.single and not rows.few):
             for k in range(FOLDS):
