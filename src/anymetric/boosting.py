@@ -109,7 +109,7 @@ class BoostedDescent:
         rng: np.random.Generator,
         watch: Watcher | None,
     ) -> Status:
-        """Take turns until they are spent, or nothing gains, or the caller stops them."""
+        """Iterate until all are done, nothing improves, or the caller stops."""
         for number in range(1, self.iterations + 1):
             iterations.append(self._turn(walk, iterations[-1], number, rng))
             if watch is not None and watch(iterations[-1]):
