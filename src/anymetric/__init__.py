@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from anymetric.auto import Auto
+    from anymetric.cli.loading import load
     from anymetric.descent import Descent
     from anymetric.displays import (
         DescentDisplay,
@@ -107,6 +108,7 @@ __all__ = [
     "at_least",
     "at_most",
     "gap",
+    "load",
     "lp_family",
     "metric",
     "metric_names",
@@ -122,6 +124,7 @@ __all__ = [
 # answer `--help` before scikit-learn could even be loaded.
 _HOMES = {
     "auto": ("Auto",),
+    "cli.loading": ("load",),
     "descent": ("Descent",),
     "displays": ("DescentDisplay", "FrontierDisplay", "SliceWeightsDisplay", "ThresholdDisplay"),
     "errors": ("MetricWarning", "MissingExtra"),

@@ -61,6 +61,7 @@ class Compare:
     only: tuple[str, ...] = ()
     short: bool = False
     out: Path | None = None
+    force: bool = False
     seed: int = 0
     encoding: str = ""
     lenient: bool = False
@@ -69,7 +70,7 @@ class Compare:
     def __call__(self, voice: Voice) -> dict[str, Any]:
         """Read, split, train and judge; tell and return what was found."""
         if self.out is not None:
-            check_out(self.out, self.path, self.valid)
+            check_out(self.out, self.path, self.valid, force=self.force)
             check_kind(self.out)
         setting, sample, valid = self._read(voice)
         makers = self._makers(setting, sample.groups is not None, valid is not None)

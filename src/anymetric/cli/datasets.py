@@ -10,7 +10,7 @@ from typing import Any
 
 from anymetric import datasets
 from anymetric.cli.faults import UserError, hint, need
-from anymetric.cli.tables import writable, write_table
+from anymetric.cli.tables import check_out, write_table
 from anymetric.cli.voice import Voice
 from anymetric.datasets.dataset import Dataset
 from anymetric.datasets.store import SOURCES, _folders, cache_folder, fetch, read
@@ -141,7 +141,9 @@ ENTRIES = {
 }
 
 
-def show_data(name: str | None, out: Path | None, get: bool, voice: Voice) -> None:
+def show_data(
+    name: str | None, out: Path | None, get: bool, voice: Voice, force: bool = False
+) -> None:
     """List the data sets, describe one, or write it to a file."""
     if name is None:
         if out is not None or get:
@@ -157,7 +159,7 @@ def show_data(name: str | None, out: Path | None, get: bool, voice: Voice) -> No
         end = hint(name, ENTRIES) or f" There are: {', '.join(ENTRIES)}."
         raise UserError(f"No data set is called {name!r}.{end}")
     if out is not None:
-        writable(out.parent)
+        check_out(out, force=force)
     table = bring(name, get)
     if out is not None:
         write_table(table, out)

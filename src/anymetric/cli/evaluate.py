@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
+from importlib.machinery import PathFinder
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +27,7 @@ from anymetric.recorded import Recorded
 from anymetric.report.cuts import by_class, counted, splits
 from anymetric.report.sample import Sample
 from anymetric.report.table import spread
+from anymetric.rules import TopRule
 from anymetric.store import open_store
 
 REPLICATES = 200
@@ -42,12 +45,15 @@ def evaluate(
     lenient: bool = False,
     box: BlackBox | None = None,
     budget: int | None = None,
+    trust: bool = False,
 ) -> dict[str, Any]:
-    """Judge a model by its own metric or by others; tell and return what was found.
+    """Evaluate a model by its own metric or by others; print and return what was found.
 
     A program is called once for all rows and once for each group; a budget allows for an error.
     """
     model = load_model(model_path)
+    if not names and box is None:
+        check_module(model, trust, voice)
     ways: dict[str, Any] = {"encoding": encoding, "lenient": lenient}
     sample = read_sample(path, model.roles, voice, model.schema, **ways)
     # A name tells its own direction; what is said of it goes to functions, if there are any.
@@ -74,10 +80,52 @@ def evaluate(
                 judged = Sample.of(
                     {OURS: model.estimator}, rows.X, words, rows.groups, rows.side or None
                 )
-                found.append(judge(judged, rng))
+                found.append(judge(top_decided(judged, model), rng))
             except (ValueError, MetricError) as error:
                 raise UserError(f"{path}: {error}") from error
     return tell(model, found, len(sample), str(path), voice)
+
+
+def check_module(model: TableModel, trust: bool, voice: Voice) -> None:
+    """Name the module that the model's own metric would be imported from; import only if trusted.
+
+    A model's file may come from anybody, and importing runs what it names.
+    """
+    if ":" not in model.metric or model.box:
+        return
+    module = model.metric.partition(":")[0]
+    where = home_of(module)
+    if not trust:
+        raise UserError(
+            f"The model was trained for {model.metric}: to evaluate it, the module {module!r} "
+            f"({where}) would be imported and run. Add --trust-metric if it is yours, or name a "
+            "metric with --metric."
+        )
+    voice.note(f"Importing {module!r} ({where}) for the model's metric {model.metric}.")
+
+
+def home_of(module: str) -> str:
+    """Return the file that a module would be imported from, without importing it.
+
+    Examples
+    --------
+    >>> home_of("no_such_module")
+    'not found'
+    """
+    package = module.partition(".")[0]
+    places = [str(Path.cwd()), *sys.path]
+    found = PathFinder.find_spec(package, places)
+    if found is None:
+        return "built in" if package in sys.builtin_module_names else "not found"
+    return str(found.origin or "a folder without a file of its own")
+
+
+def top_decided(sample: Sample, model: TableModel) -> Sample:
+    """Return the sample with scores above zero where the model flags a row among all of them."""
+    if not isinstance(model.rule, TopRule):
+        return sample
+    moved = {name: model.decided(scores) for name, scores in sample.scores.items()}
+    return replace(sample, scores=moved)
 
 
 def metric_for(model: TableModel, name: str, greater: bool | None) -> Metric:

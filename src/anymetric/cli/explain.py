@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from anymetric.cli.faults import UserError
 from anymetric.cli.models import TableModel, load_model
-from anymetric.cli.tables import whole
+from anymetric.cli.tables import check_out, whole
 from anymetric.cli.voice import Voice
 from anymetric.metrics.ranked import QUERY
 from anymetric.report import Run, page
@@ -124,8 +124,10 @@ def slice_label(model: TableModel, name: str) -> str:
     return ", ".join(words)
 
 
-def write_page(run: Path, out: Path | None) -> Path:
-    """Write the page of a run; return where."""
+def write_page(run: Path, out: Path | None, force: bool = False) -> Path:
+    """Write the report of a run; return where. Its own report is replaced, no other file."""
+    if out is not None:
+        check_out(out, run, force=force)
     file = run / "run.json" if run.is_dir() else run
     if run.is_dir() and not file.is_file():
         raise UserError(f"{run} is no run: it has no run.json.")

@@ -25,7 +25,7 @@ from anymetric.cli.rows import Division, check_judged, read_sample
 from anymetric.cli.runs import DONE, LEDGER, MODEL, RunFolder, at_work, check_free
 from anymetric.cli.sanity import warn
 from anymetric.cli.schema import guessed
-from anymetric.cli.tables import check_out
+from anymetric.cli.tables import check_new, check_out
 from anymetric.cli.targets import Target, Task, read_target
 from anymetric.cli.voice import Voice, measured, number
 from anymetric.cli.work import Answers, Work
@@ -62,6 +62,7 @@ class Fit:
     max_seconds: float | None = None
     holdout: bool = True
     out: Path | None = None
+    force: bool = False
     run: Path | None = None
     seed: int = 0
     command: str = ""
@@ -81,7 +82,7 @@ class Fit:
         if self.run is not None:
             check_free(self.run)
         if self.out is not None:
-            check_out(self.out, self.path, self.valid, self.test)
+            check_out(self.out, self.path, self.valid, self.test, force=True)
         setting, division = self.read(voice)
         done = None
         with stopping(), notes_of_warnings(voice):
@@ -89,6 +90,8 @@ class Fit:
             check_judged(setting.metric, parts[-1], setting.target, division.words)
             told = self.fingerprint(setting, division)
             with at_work(RunFolder.open(self.run, self.metric, self.settings(), told)) as run:
+                if self.out is not None and not (self.force or (run.path / MODEL).exists()):
+                    check_new(self.out)
                 work = Work(self, run, setting, division, *parts)
                 try:
                     done, limits = work(voice, answers or self.answers)
@@ -146,7 +149,7 @@ class Fit:
     def fingerprint(self, setting: Setting, division: Division) -> dict[str, Any]:
         """Return what a run is of: settings, and hashes of its rows."""
         asked = self.settings()
-        idle = ("path", "valid", "test", "out", "run", "home", "command", "box", "roles")
+        idle = ("path", "valid", "test", "out", "force", "run", "home", "command", "box", "roles")
         told = {name: value for name, value in asked.items() if name not in idle}
         told |= {f"--{name}": value for name, value in asked["roles"].items()}
         if self.box is None:

@@ -335,6 +335,17 @@ Seconds = Annotated[
     ),
 ]
 Seed = Annotated[int, typer.Option(min=0, help="Of all that is random.", rich_help_panel=TRAINING)]
+Force = Annotated[
+    bool,
+    typer.Option("--force", help="Replace a file that is there.", rich_help_panel=SAYING),
+]
+TrustMetric = Annotated[
+    bool,
+    typer.Option(
+        "--trust-metric",
+        help="Import the module of the function that the model was trained for, and run it.",
+    ),
+]
 Json = Annotated[
     bool,
     typer.Option("--json", help="One JSON document on standard output.", rich_help_panel=SAYING),

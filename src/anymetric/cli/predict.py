@@ -1,4 +1,4 @@
-"""Predict: scores and labels of new rows."""
+"""Predict: scores, ranks, labels and probabilities of new rows."""
 
 from __future__ import annotations
 
@@ -13,10 +13,12 @@ from anymetric.cli.reading import check_plain, read_table
 from anymetric.cli.roles import require
 from anymetric.cli.rows import tell_encoding
 from anymetric.cli.sanity import one_sided
-from anymetric.cli.tables import check_out, write_table
+from anymetric.cli.table_model import TableModel
+from anymetric.cli.tables import check_kind, check_out, write_table
 from anymetric.cli.voice import Voice
+from anymetric.rules import TopRule
 
-# Of fewer rows it says nothing that all are called the same.
+# Of fewer rows nothing is said if all get the same label.
 MANY = 20
 
 
@@ -27,29 +29,27 @@ def predict(
     keep: tuple[str, ...],
     voice: Voice,
     *,
+    proba: bool = False,
+    force: bool = False,
     encoding: str = "",
     lenient: bool = False,
 ) -> dict[str, Any]:
     """Score the rows of a file; write them to another, or to standard output."""
     if out is not None:
-        check_out(out, model_path, path)
+        check_out(out, model_path, path, force=force)
+        check_kind(out)
     model, table = load_model(model_path), read_table(path, encoding)
     tell_encoding(table, str(path), voice)
     for column in keep:
         require(column, list(table.columns), str(path), "--keep")
-        if column in (*model.score_names, "prediction"):
-            raise UserError(f"--keep {column}: that is the name of a column to be written.")
     check_plain(table, keep, str(path))
     model.check(table, str(path), voice, lenient)
     with notes_of_warnings(Voice(quiet=True)):
-        scores = model.scores(table, str(path))
-    if (line := one_sided(scores, model.target)) and len(scores) >= MANY:
-        voice.note(line)
-    found = {column: as_typed(table[column]) for column in keep}
-    if model.target.labels is not None:
-        found |= model.columns_of(scores)
-    if model.calls or model.target.labels is None:
-        found["prediction"] = model.decide(scores)
+        found = predicted(model, table, str(path), proba, voice)
+    for column in keep:
+        if column in found:
+            raise UserError(f"--keep {column}: that is the name of a column to be written.")
+    found = {**{column: as_typed(table[column]) for column in keep}, **found}
     frame = need("pandas").DataFrame(found)
     if out is not None:
         write_table(frame, out)
@@ -60,6 +60,43 @@ def predict(
         return {}
     frame = frame.astype(object).where(frame.notna(), None)
     return {"rows": len(frame), **{name: frame[name].tolist() for name in frame}}
+
+
+def predicted(
+    model: TableModel, table: Any, name: str, proba: bool, voice: Voice
+) -> dict[str, Any]:
+    """Return the columns that a model predicts of a table: score, rank, label, probabilities."""
+    scores = model.scores(table, name)
+    found: dict[str, Any] = {}
+    if model.target.labels is not None:
+        found |= model.columns_of(scores)
+        if not model.target.many:
+            found["rank"] = model.ranks(scores, table)
+    if model.calls or model.target.labels is None:
+        found["prediction"] = model.decide(scores)
+        describe(model, scores, voice)
+    if proba:
+        found |= probability_columns(model, model.matrix(table, name))
+    return found
+
+
+def describe(model: TableModel, scores: Any, voice: Voice) -> None:
+    """Say how many rows the top has, and warn if all rows get the same label."""
+    if isinstance(model.rule, TopRule):
+        top, n = model.rule, len(scores)
+        share = f"{100.0 * top.top:g}% of the" if top.top < 1.0 else f"{int(top.top)}"
+        voice.note(f"Flagged: the top {share} rows of this file, {top.count(n):,} of {n:,}.")
+    elif (line := one_sided(scores, model.target)) and len(scores) >= MANY:
+        voice.note(line)
+
+
+def probability_columns(model: TableModel, X: Any) -> dict[str, Any]:
+    """Return a column with the probability of the positive label; of many classes, one for each."""
+    shares = model.probabilities(X)
+    if not model.target.many:
+        return {"probability": shares[:, 1]}
+    labels = model.target.labels or ()
+    return {f"probability_{label}": shares[:, k] for k, label in enumerate(labels)}
 
 
 def as_typed(column: Any) -> Any:

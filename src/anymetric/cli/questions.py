@@ -238,9 +238,9 @@ def standing(folder: Path, state: str, told: bool, left: int) -> str:
     return f"{'failed' if state == 'failed' else 'stopped'}: anymetric resume {folder} goes on"
 
 
-def best(folder: Path, out: Path, voice: Voice) -> dict[str, Any]:
+def best(folder: Path, out: Path, voice: Voice, force: bool = False) -> dict[str, Any]:
     """Write the best model by what is known so far; nothing is asked for."""
-    check_out(out)
+    check_out(out, force=force)
     target, finished = out.resolve(), (folder / DONE).is_file()
     model = load_model(folder / MODEL) if finished else best_model(folder)
     with whole(target) as scratch:

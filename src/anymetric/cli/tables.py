@@ -37,14 +37,19 @@ def whole(path: Path) -> Iterator[Path]:
         yield scratch
 
 
-def check_out(path: Path, *inputs: Path | None) -> None:
+def check_out(path: Path, *inputs: Path | None, force: bool = False) -> None:
     """Refuse, before any work, an output that cannot be written or would replace an input.
+
+    Without `force`, a file that is there is refused too.
 
     Examples
     --------
     >>> check_out(Path("rows.csv"), Path("rows.csv"), None)
     Traceback (most recent call last):
     anymetric.cli.faults.UserError: rows.csv is read, and would be overwritten: name another file.
+    >>> check_out(Path(__file__))
+    Traceback (most recent call last):
+    anymetric.cli.faults.UserError: ... exists already: name another file, or add --force ...
     """
     if path.is_dir():
         raise UserError(f"{path} is a folder; name a file in it.")
@@ -53,6 +58,14 @@ def check_out(path: Path, *inputs: Path | None) -> None:
         return
     if any(path.resolve() == one.resolve() for one in inputs if one is not None):
         raise UserError(f"{path} is read, and would be overwritten: name another file.")
+    if not force:
+        check_new(path)
+
+
+def check_new(path: Path) -> None:
+    """Refuse a file that is there."""
+    if path.is_file():
+        raise UserError(f"{path} exists already: name another file, or add --force to replace it.")
 
 
 def writable(folder: Path) -> None:

@@ -102,6 +102,7 @@ def best(
     out: Annotated[Path, typer.Option("--out", "-o", help="Where to write the model.")] = Path(
         "model.skops"
     ),
+    force: o.Force = False,
     quiet: o.Quiet = False,
     json: o.Json = False,
 ) -> None:
@@ -109,7 +110,7 @@ def best(
     from anymetric.cli.questions import best as written
 
     voice = Voice(quiet, json)
-    voice.document(written(run, out, voice))
+    voice.document(written(run, out, voice, force))
 
 
 @app.command()

@@ -36,6 +36,7 @@ def data(
         Path | None,
         typer.Option("--out", "-o", help="Write it to this file: CSV, Parquet or Arrow."),
     ] = None,
+    force: o.Force = False,
     fetch: Annotated[
         bool, typer.Option("--fetch", help="Download it where it is published, if it is not here.")
     ] = False,
@@ -47,7 +48,7 @@ def data(
     """
     from anymetric.cli.datasets import show_data
 
-    show_data(name, out, fetch, Voice(json=json))
+    show_data(name, out, fetch, Voice(json=json), force)
 
 
 @app.command(

@@ -70,6 +70,7 @@ def fit(
         Path | None,
         typer.Option("--out", "-o", help="A copy of the model.", rich_help_panel=o.SAYING),
     ] = None,
+    force: o.Force = False,
     run: Annotated[
         Path | None,
         typer.Option(
@@ -124,6 +125,7 @@ def fit(
         max_seconds=max_seconds,
         holdout=holdout,
         out=out,
+        force=force,
         run=run,
         seed=seed,
         command=command_line(),
@@ -193,6 +195,7 @@ def compare(
         Path | None,
         typer.Option("--out", "-o", help="Every value, as a table.", rich_help_panel=o.SAYING),
     ] = None,
+    force: o.Force = False,
     quiet: o.Quiet = False,
     json: o.Json = False,
 ) -> None:
@@ -236,6 +239,7 @@ def compare(
         only=tuple(only or ()),
         short=short,
         out=out,
+        force=force,
         seed=seed,
         encoding=encoding,
         lenient=allow_unknown,

@@ -25,21 +25,26 @@ def predict(
         list[str] | None,
         typer.Option("--keep", help="A column to copy beside the scores, such as an id."),
     ] = None,
+    proba: Annotated[
+        bool, typer.Option("--proba", help="Add the calibrated probability of each label.")
+    ] = False,
+    force: o.Force = False,
     encoding: o.Encoding = "",
     allow_unknown: o.AllowUnknown = False,
     quiet: o.Quiet = False,
     json: o.Json = False,
 ) -> None:
-    """Score new rows: one line a row, in the order of the file.
+    """Predict new rows: score, rank and label, one line a row, in the order of the file.
 
-    A score above zero means the positive label; of more than two labels each has a score, and the
-    highest decides. Values that training never saw count as none of the known ones.
+    A score above zero means the positive label, and rank 1 is the highest score; of more than two
+    labels each has a score, and the highest decides. A model for a metric at the top, such as
+    precision@5%, flags the top of the file. Values that training never saw count as missing.
     """
     from anymetric.cli.predict import predict as scored
 
     voice = Voice(quiet, json)
-    kept = tuple(keep or ())
-    voice.document(scored(model, path, out, kept, voice, encoding=encoding, lenient=allow_unknown))
+    ways = {"proba": proba, "force": force, "encoding": encoding, "lenient": allow_unknown}
+    voice.document(scored(model, path, out, tuple(keep or ()), voice, **ways))
 
 
 @app.command()
@@ -66,13 +71,14 @@ def evaluate(
             "and once for each group, unless more is allowed, for the error.",
         ),
     ] = None,
+    trust_metric: o.TrustMetric = False,
     seed: o.Seed = 0,
     encoding: o.Encoding = "",
     allow_unknown: o.AllowUnknown = False,
     quiet: o.Quiet = False,
     json: o.Json = False,
 ) -> None:
-    """Judge a model on rows with known targets: its metric or others, whole and by group."""
+    """Evaluate a model on rows with known targets: its metric or others, whole and by group."""
     from anymetric.cli.black_box import black_box
     from anymetric.cli.evaluate import evaluate as judged
 
@@ -92,6 +98,7 @@ def evaluate(
         shell=command_shell,
     )
     ways = {"encoding": encoding, "lenient": allow_unknown, "box": box, "budget": budget}
+    ways["trust"] = trust_metric
     voice.document(judged(model, path, named, greater, seed, voice, **ways))
 
 
@@ -116,8 +123,9 @@ def report(
     run: Annotated[Path, typer.Argument(metavar="RUN", help="A run's folder, or its run.json.")],
     out: Annotated[
         Path | None,
-        typer.Option("--out", "-o", help="The page; by default report.html in the folder."),
+        typer.Option("--out", "-o", help="The report; by default report.html in the folder."),
     ] = None,
+    force: o.Force = False,
     show: Annotated[bool, typer.Option("--open", help="Open it in a browser.")] = False,
     quiet: o.Quiet = False,
     json: o.Json = False,
@@ -126,7 +134,7 @@ def report(
     from anymetric.cli.explain import write_page
 
     voice = Voice(quiet, json)
-    page = write_page(run, out)
+    page = write_page(run, out, force)
     voice.line(f"The page: {page}")
     if show:
         typer.launch(page.resolve().as_uri())
