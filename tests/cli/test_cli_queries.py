@@ -43,7 +43,9 @@ def test_precision_at_k_is_the_mean_over_queries_as_it_is_for_rankers(searched, 
     assert value == pytest.approx(mean_precision(kept, 5))
     assert "What each loss was worth" in told("explain", "run/model.skops")[1]
     scored = told("predict", "run/model.skops", "rows.csv")[1].split()[1:]
-    kept = searched.assign(score=np.array(scored, dtype=float))
+    scored, ranks = np.array([line.split(",") for line in scored], dtype=float).T
+    assert ranks.tolist() == (-pd.Series(scored)).groupby(searched["query"]).rank("first").tolist()
+    kept = searched.assign(score=scored)
     for more in ([], ["-m", "precision@5"], ["-m", "query_precision@5"]):
         code, out, err = told("evaluate", "run/model.skops", "rows.csv", *more, "--json")
         assert code == 0, err

@@ -42,7 +42,7 @@ def test_one_row_is_enough_to_predict(done, told, tmp_path):
     people(1, seed=3).to_csv(tmp_path / "new.csv", index=False)
     code, out, err = told("predict", done.model, tmp_path / "new.csv")
     assert code == 0, err
-    assert out.splitlines()[0] == "score,prediction"
+    assert out.splitlines()[0] == "score,rank,prediction"
     assert len(out.splitlines()) == 2
 
 
@@ -305,7 +305,7 @@ def test_the_best_model_is_kept_when_training_is_cut_short(rows, told, error, co
     assert Path("copy.skops").read_bytes() == Path("run/model.skops").read_bytes()
     code, out, err = told("predict", "run/model.skops", rows)
     assert code == 0, err
-    assert set(out.split()[1].split(",")[1:]) <= {"low", "high"}
+    assert set(out.split()[1].split(",")[2:]) <= {"low", "high"}
 
 
 def test_nothing_is_kept_where_nothing_was_judged(rows, told):
@@ -342,7 +342,7 @@ def test_grades_of_queries_count(told, tmp_path, monkeypatch):
     assert value == pytest.approx(np.mean(expected), abs=1e-6)
     assert value > 0.5
     assert "prediction" not in scores
-    assert told("predict", "run/model.skops", "rows.csv")[1].splitlines()[0] == "score"
+    assert told("predict", "run/model.skops", "rows.csv")[1].splitlines()[0] == "score,rank"
     _code, out, _err = told("evaluate", "run/model.skops", "rows.csv", "--json")
     assert json.loads(out)["metrics"][0]["confusion"] == {}
     assert "Right and wrong" not in Path("run/report.html").read_text(encoding="utf-8")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -43,7 +43,12 @@ def predict(
     from anymetric.cli.predict import predict as scored
 
     voice = Voice(quiet, json)
-    ways = {"proba": proba, "force": force, "encoding": encoding, "lenient": allow_unknown}
+    ways: dict[str, Any] = {
+        "proba": proba,
+        "force": force,
+        "encoding": encoding,
+        "lenient": allow_unknown,
+    }
     voice.document(scored(model, path, out, tuple(keep or ()), voice, **ways))
 
 
