@@ -1,4 +1,4 @@
-"""Runs that the tests of the page share, each gathered once."""
+"""Runs that the tests of the report share, each gathered once."""
 
 from functools import cache
 
@@ -72,6 +72,29 @@ def crowd(count):
     return gather(ours, X[~train], y[~train], baselines={QUOTED: ours})
 
 
+def seven():
+    """A classifier of seven classes with names of several words."""
+    rng = np.random.default_rng(0)
+    y = np.repeat(np.arange(7), 40)
+    X = rng.normal(size=(7, 4))[y] + rng.normal(size=(len(y), 4))
+    causes = ("no incident", "slow response", "hardware failure", "software regression")
+    y = np.array([*causes, "network outage", "security alert", "unknown cause"])[y]
+    ours = MetricClassifier("macro_f1", model="linear", random_state=0, max_metric_calls=6)
+    plain = LogisticRegression().fit(X[::2], y[::2])
+    return gather(ours.fit(X[::2], y[::2]), X[1::2], y[1::2], baselines={"plain": plain})
+
+
+def heavy():
+    """A regression on a target whose largest values are a thousand times the typical one."""
+    rng = np.random.default_rng(0)
+    X, groups = rng.normal(size=(600, 3)), rng.choice(["north", "south"], 600)
+    y = np.exp(10.0 + 1.2 * X[:, 0] + 0.9 * rng.standard_t(3, 600))
+    ours = MetricRegressor("mean_absolute_error", model="linear", random_state=0)
+    squares = LinearRegression().fit(X[:300], y[:300])
+    ours.fit(X[:300], y[:300])
+    return gather(ours, X[300:], y[300:], baselines={"squares": squares}, groups=groups[300:])
+
+
 @cache
 def made(kind):
     """Return the run of one kind."""
@@ -114,6 +137,13 @@ def made(kind):
         return gather(ours, X, X.ravel(), baselines={"again": ours})
     if kind in ("dozen", "crowd"):
         return crowd(12 if kind == "dozen" else 24)
+    if kind == "seven":
+        return seven()
+    if kind == "limit":
+        ours, rivals, X, y, _ = classifier("precision", subject_to="recall>=0.7")
+        return gather(ours, X, y, baselines={"logistic": rivals["logistic"]})
+    if kind == "heavy":
+        return heavy()
     if kind == "ranker":
         X, y, groups, _ = rows()
         ours = MetricRanker("average_precision", random_state=0).fit(X[:300], y[:300])
@@ -126,5 +156,5 @@ def made(kind):
 
 KINDS = (
     *("auto", "descent", "alone", "hostile", "profit", "ranker", "regressor"),
-    *("many", "dozen", "crowd", "perfect"),
+    *("many", "seven", "dozen", "crowd", "perfect", "limit", "heavy"),
 )

@@ -1,5 +1,6 @@
 """The page in a real browser: quiet, within its width, and its switches work."""
 
+import itertools
 import shutil
 
 import pytest
@@ -59,15 +60,29 @@ def opened(browser, tmp_path):
     assert set(requests) <= {address for _, address in contexts}
 
 
+# Tables that are wider than their place, and captions that meet the axis title above them.
+CUT = """[...document.querySelectorAll(".wide, .card, details")]
+  .filter((n) => n.offsetParent && n.scrollWidth > n.clientWidth + 1)
+  .map((n) => `${n.closest("section").id}: ${n.scrollWidth} > ${n.clientWidth}`)"""
+TOUCHED = """[...document.querySelectorAll("figure:has(figcaption)")].filter((figure) => {
+  const caption = figure.querySelector(":scope > figcaption").getBoundingClientRect();
+  return [...figure.querySelectorAll("svg text")]
+    .some((text) => text.getBoundingClientRect().bottom > caption.top);
+}).map((figure) => figure.querySelector("[data-chart]").dataset.chart)"""
+
+
 @pytest.mark.parametrize("kind", KINDS)
-def test_every_chart_is_drawn_within_the_width(opened, kind):
+def test_every_chart_and_table_is_drawn_within_the_width(opened, kind):
     tab = opened(kind)
+    tab.evaluate("document.querySelectorAll('details').forEach(d => { d.open = true; })")
     charts = "[...document.querySelectorAll('[data-chart]')]"
     for width in (1400, 400):
         tab.set_viewport_size({"width": width, "height": 900})
         tab.wait_for_function(f"{charts}.every(n => n.scrollWidth <= n.clientWidth)", timeout=5000)
         assert tab.evaluate("document.documentElement.scrollWidth") <= width
-        assert tab.evaluate(f"{charts}.filter(n => !n.querySelector('svg')).length") == 0
+        tab.wait_for_function(f"{charts}.every(n => n.querySelector('svg'))", timeout=5000)
+        assert tab.evaluate(CUT) == []
+        assert tab.evaluate(TOUCHED) == []
 
 
 def test_hostile_names_are_shown_as_text(opened):
@@ -107,6 +122,7 @@ def test_another_measure_and_other_surrogates_are_drawn(opened):
     tab = opened("auto")
     tab.locator('[data-choice="measure"]').select_option("recall")
     assert "recall" in tab.locator('[data-chart="groups"]').text_content()
+    unfold(tab)
     before = tab.locator('[data-chart="space"]').inner_html()
     tab.locator('[data-choice="across"]').select_option("0")
     tab.locator('[data-choice="up"]').select_option("1")
@@ -152,6 +168,55 @@ def test_a_single_value_has_a_true_axis(opened):
     ends = [box["x"] + box["width"] / 2 for box in (axis, last.bounding_box())]
     place = (dot["x"] + dot["width"] / 2 - ends[0]) / (ends[1] - ends[0])
     assert marks[0] + place * (marks[-1] - marks[0]) == pytest.approx(0.82, abs=0.005)
+
+
+def labels(tab, chart, axis="x"):
+    found = tab.locator(f'[data-chart="{chart}"] g[aria-label="{axis}-axis tick label"] text')
+    return found.all_text_contents()
+
+
+@pytest.mark.parametrize("width", [400, 1400])
+def test_large_numbers_have_prefixes_and_heavy_tails_a_log_scale(opened, width):
+    tab = opened("heavy", width)
+    assert "log scale" in tab.locator('[data-chart="curves"]').text_content()
+    powers = [text for text in labels(tab, "curves", "y") if text.startswith("10")]
+    assert len(powers) >= 2
+    for chart, axis in (("values", "x"), ("groups", "x"), ("course", "y"), ("curves", "y")):
+        found = labels(tab, chart, axis)
+        assert found, chart
+        assert all(len(text) <= 6 for text in found), (chart, found)
+        assert any(text[-1] in "kM" for text in found), (chart, found)
+    boxes = tab.locator(
+        '[data-chart="values"] g[aria-label="x-axis tick label"] text'
+    ).evaluate_all(
+        "texts => texts.map((t) => t.getBoundingClientRect()).map((b) => [b.left, b.right])"
+    )
+    assert all(a[1] < b[0] for a, b in itertools.pairwise(boxes))
+
+
+def test_values_of_different_magnitude_are_drawn_on_a_log_scale_with_their_bars(opened):
+    methods = [
+        {"name": "ours", "ours": True, "value": 40.0, "error": 30.0},
+        {"name": "poor", "value": 90000.0, "error": 100.0, "lead": 89960.0, "lead_error": 100.0},
+    ]
+    tab = shown(opened, Run({"name": "mae", "greater_is_better": False}, {"n": 9}, methods))
+    assert "log scale" in tab.locator('[data-chart="values"]').text_content()
+    assert {"100", "1k", "10k"} <= set(labels(tab, "values"))
+
+
+def test_groups_are_drawn_with_their_row_counts(opened):
+    tab = opened("auto")
+    sizes = {row["group"]: row["n"] for row in made("auto").groups["rows"]}
+    drawn = tab.locator('[data-chart="groups"]').text_content()
+    assert all(f"{name} ({n} rows)" in drawn for name, n in sizes.items())
+
+
+def test_the_trade_off_shows_the_limit_and_the_model(opened):
+    tab = opened("limit", 400)
+    chart = tab.locator('[data-chart="limits"]')
+    assert "recall (limit: recall >= 0.7)" in chart.text_content()
+    points = made("limit").limits["curve"]["objective"]
+    assert chart.locator('g[aria-label="dot"] circle').count() == len(points) + 1
 
 
 def test_error_bars_of_groups_stay_within_what_the_metric_can_be(opened):
@@ -219,22 +284,30 @@ def test_long_names_stay_on_their_card_and_short_ones_whole(opened, width):
         assert "anymetric" in tab.locator(f'[data-chart="{chart}"]').text_content()
 
 
-def test_axes_say_that_losses_are_shown_and_whose_turns(opened):
+def unfold(tab):
+    """Open what is for researchers, and wait until it is drawn."""
+    tab.locator("#run summary", has_text="For researchers").click()
+    tab.wait_for_selector('[data-chart="space"] svg')
+
+
+def test_axes_say_that_losses_are_shown_and_whose_iterations(opened):
     turns = [
-        {"start": s, "turn": t, "place": 3 * s + t, "profile": [s + 1.0, t + 1.0], "calls": 1,
+        {"start": s, "iteration": t, "place": 3 * s + t, "profile": [s + 1.0, t + 1.0], "calls": 1,
          "weights": [0.5, 0.5] if t else None, "value": 0.5 + s / 9 + t / 99}
         for s in range(2)
         for t in range(3)
     ]  # fmt: skip
-    course = {"kind": "turns", "surrogates": ["a", "b"], "turns": turns, "chosen": 5}
+    course = {"kind": "iterations", "surrogates": ["a", "b"], "iterations": turns, "chosen": 5}
     course |= {"calls": 9, "says": "Done."}
     run = Run({"name": "f1"}, {"n": 9}, [{"name": "ours", "value": 0.5}], course=course)
     tab = shown(opened, run)
+    assert not tab.locator('[data-chart="space"]').is_visible()
+    unfold(tab)
     space = tab.locator('[data-chart="space"]').text_content()
     assert "loss: a" in space
     assert "loss: b" in space
-    assert "turns of all starts" in tab.locator('[data-chart="course"]').text_content()
-    assert "turn of start 2" in tab.locator('[data-chart="weights"]').text_content()
+    assert "iterations of all starts" in tab.locator('[data-chart="course"]').text_content()
+    assert "iteration of start 2" in tab.locator('[data-chart="weights"]').text_content()
 
 
 LUMINANCE = """(node) => {
@@ -277,6 +350,8 @@ def test_hostile_classes_are_shown_as_text(opened, kind):
     tab = opened(kind, 400)
     assert HOSTILE in tab.locator("#confusion").inner_text()
     assert tab.locator("script").count() == 4
+    if kind == "many":
+        unfold(tab)
     tips = ("values", "classes", "course", "space") if kind == "many" else ("classes", "values")
     for chart in tips:
         for which in ("first", "last"):
@@ -340,6 +415,7 @@ def test_a_tip_has_the_colours_of_its_card(opened, theme):
 
 def test_a_tip_with_a_long_name_stays_on_a_phone(opened):
     tab = opened("hostile", 400)
+    unfold(tab)
     for chart in ("values", "groups", "curves", "course", "space"):
         for which in ("first", "last"):
             left, right, _, _ = hovered(tab, chart, which)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import confusion_matrix, f1_score, ndcg_score, precision_score
+from sklearn.metrics import confusion_matrix, f1_score, ndcg_score, precision_score, recall_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -44,7 +44,7 @@ def test_the_standard_error_of_accuracy_is_the_binomial_one(called):
     metric = accuracy if called else as_metric("accuracy")
     scores = {"a": np.where(wrong, -y, y), "same": np.where(wrong, -y, y)}
     sample = Sample(metric, Data(np.zeros((n, 1)), y), (0, 1), scores)
-    replicates = sample.replicates(400, rng)
+    replicates = sample.resamples(400, rng)
     exact = np.sqrt(np.mean(wrong) * (1 - np.mean(wrong)) / n)
     assert replicates[:, 0].std() == pytest.approx(exact, rel=0.2)
     assert np.ptp(replicates[:, 0] - replicates[:, 1]) == 0.0
@@ -83,7 +83,7 @@ def test_the_standard_error_of_a_metric_by_query_is_that_of_a_bootstrap_over_que
     data, scores = ranked()
     metric = as_metric(mean_ndcg, greater_is_better=True) if called else as_metric("ndcg@5")
     sample = Sample(metric, data, (0, 1), scores)
-    found = sample.replicates(150, np.random.default_rng(0))
+    found = sample.resamples(150, np.random.default_rng(0))
     query, grade = data.side["query"], data.side["relevance"]
     each = np.array([ndcg_by_query(column, query, grade) for column in scores.values()])  # (2, Q)
     assert sample.values() == pytest.approx(each.mean(axis=1))
@@ -102,13 +102,13 @@ def test_rows_of_queries_are_drawn_together_whatever_the_metric():
     data = Data(np.zeros((900, 1)), y, side={"query": query})
     sample = Sample(as_metric("accuracy"), data, (0, 1), {"a": np.where(wrong, -y, y)})
     exact = np.sqrt(wrong.mean() * (1.0 - wrong.mean()) / 100)
-    assert sample.replicates(400, rng)[:, 0].std() == pytest.approx(exact, rel=0.2)
+    assert sample.resamples(400, rng)[:, 0].std() == pytest.approx(exact, rel=0.2)
 
 
 def test_a_single_query_says_nothing_of_others():
     data, scores = ranked(Q=1)
     sample = Sample(as_metric("ndcg"), data, (0, 1), scores)
-    assert sample.replicates(50, np.random.default_rng(0)).shape == (0, 2)
+    assert sample.resamples(50, np.random.default_rng(0)).shape == (0, 2)
 
 
 def test_a_mean_over_queries_does_not_grow_with_them():
@@ -189,11 +189,11 @@ def test_a_sum_over_rows_promises_nothing():
 def test_the_chosen_turn_is_the_models_own():
     for kind in ("auto", "descent"):
         course = made(kind).course
-        assert course["turns"][course["chosen"]]["value"] == pytest.approx(course["value"])
+        assert course["iterations"][course["chosen"]]["value"] == pytest.approx(course["value"])
 
 
 def test_votes_sum_to_one():
-    turns = made("auto").course["turns"]
+    turns = made("auto").course["iterations"]
     assert sum(turn["share"] or 0.0 for turn in turns) == pytest.approx(1.0)
 
 
@@ -266,3 +266,19 @@ def test_the_gains_of_a_ranker_are_its_grades(rng):
     found = gather(ranker, X, y, side={"query": query})
     told = next(row["value"] for row in found.methods if row["name"] == "anymetric")
     assert told == pytest.approx(ranker.score(X, y, query=query))
+
+
+def test_limits_are_scikit_learns_numbers_on_the_rows_of_the_report():
+    ours, rivals, X, y, _ = classifier("precision", subject_to="recall>=0.7")
+    run = made("limit")
+    (limit,) = run.limits["limits"]
+    expected = [recall_score(y, model.predict(X)) for model in (ours, rivals["logistic"])]
+    assert limit["values"] == pytest.approx(expected)
+    assert limit["kept_here"] == [value >= 0.7 for value in expected]
+    n = np.sum(y == 1)
+    assert limit["errors"][0] == pytest.approx(
+        np.sqrt(expected[0] * (1.0 - expected[0]) / n), rel=0.3
+    )
+    assert limit["validation"] == ours.constraints_[0].value
+    assert run.limits["curve"]["objective"] == pytest.approx(ours.trade_off_["objective"].tolist())
+    assert made("auto").limits == {}

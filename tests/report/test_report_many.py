@@ -127,7 +127,7 @@ def test_the_standard_error_of_accuracy_is_the_binomial_one(called):
     metric = meant(accuracy if called else as_metric("accuracy"), three)
     scores = np.eye(3)[((y + wrong) % 3).astype(int)]
     sample = Sample(metric, Data(np.zeros((n, 1)), y), three, {"a": scores, "same": scores})
-    replicates = sample.replicates(400, rng)
+    replicates = sample.resamples(400, rng)
     exact = np.sqrt(np.mean(wrong) * (1 - np.mean(wrong)) / n)
     assert sample.values().tolist() == pytest.approx([1.0 - np.mean(wrong)] * 2)
     assert replicates[:, 0].std() == pytest.approx(exact, rel=0.2)

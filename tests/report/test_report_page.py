@@ -48,7 +48,7 @@ def called(text):
     run = made("auto")
     names = [{**m, "name": text} for m in run.methods]
     rows = [{**row, "group": text, "method": text} for row in run.groups["rows"]]
-    turns = [{**turn, "name": text} for turn in run.course["turns"]]
+    turns = [{**turn, "name": text} for turn in run.course["iterations"]]
     return replace(
         run,
         metric={**run.metric, "name": text, "says": "A metric."},
@@ -56,7 +56,7 @@ def called(text):
         methods=names,
         asked={"file": text, "command": text},
         groups={**run.groups, "rows": rows, "column": text},
-        course={**run.course, "surrogates": [text] * 4, "turns": turns},
+        course={**run.course, "surrogates": [text] * 4, "iterations": turns},
         worth={"slices": [{**s, "label": text} for s in run.worth["slices"]], "says": [text]},
         coefficients=[{**c, "name": text} for c in run.coefficients],
         confusion=[{**c, "name": text} for c in run.confusion],
@@ -106,6 +106,23 @@ def test_nothing_is_loaded_and_only_our_scripts_may_run(kind):
     digests = [base64.b64encode(hashlib.sha256(s.encode()).digest()).decode() for s in scripts]
     assert len(scripts) == 3
     assert re.findall(r"'sha256-([^']+)'", policy) == digests
+
+
+@pytest.mark.parametrize("kind", ["auto", "many", "heavy", "limit"])
+def test_what_the_errors_are_is_said_once(kind):
+    text = " ".join(Seen(page(made(kind))).words)
+    assert text.count("standard error") == 1
+    assert "± is one standard error, from 200 bootstrap resamples of the rows" in text
+
+
+@pytest.mark.parametrize("kind", ["auto", "descent", "many", "heavy"])
+def test_surrogates_are_spoken_of_for_researchers_only(kind):
+    body = re.sub(r"<script.*?</script>", "", page(made(kind)), flags=re.DOTALL)
+    body = body.replace(made(kind).diagnosis.get("says") or "no advice", "")
+    body = body.partition('<section id="again"')[0]
+    left = re.sub(r"<details><summary>For researchers.*?</section>", "", body, flags=re.DOTALL)
+    assert "urrogate" in body
+    assert "urrogate" not in left
 
 
 @pytest.mark.parametrize("name", ["plot.umd.min.js", "d3.min.js"])

@@ -73,8 +73,8 @@ def test_within_queries_losses_are_worth_something_not_rows():
     ours = MetricRanker("ndcg@5", max_metric_calls=20, random_state=0)
     ours.fit(X[:300], y[:300], query=query[:300])
     html = page(gather(ours, X[300:], y[300:], side={"query": query[300:]}))
-    assert "What the losses were worth" in html
-    assert "What the rows were worth" not in html
+    assert "Learned weights of the losses" in html
+    assert "Learned weights of the rows" not in html
 
 
 def test_an_error_that_is_but_rounding_is_none():
@@ -230,7 +230,7 @@ def test_replicates_without_an_answer_are_not_counted():
     run = gather(ours, X[300:], y[300:], side={"key": np.arange(300)})
     assert run.made["replicates"] == 0
     assert run.methods[0]["error"] is None
-    assert "from 200 replicates" not in page(run)
+    assert "from 200 bootstrap resamples" not in page(run)
 
 
 @pytest.mark.parametrize(
@@ -252,7 +252,7 @@ def test_the_promise_of_a_metric_by_query_is_held_against_other_queries():
     ranker = MetricRanker("ndcg@5", random_state=0).fit(X[:400], y[:400], query=query[:400])
     run = gather(ranker, X[400:], y[400:], side={"query": query[400:]})
     assert run.methods[0]["optimism"] is not None
-    assert "replicates of the queries" in page(run)
+    assert "bootstrap resamples of the queries" in page(run)
     assert run.sample["queries"] == 20
 
 
@@ -275,8 +275,8 @@ def test_every_chart_has_its_numbers_in_a_table_too(kind):
 def test_the_tables_of_curves_and_turns_hold_the_numbers_of_the_charts():
     run = made("descent")
     html = page(run)
-    turn = run.course["turns"][run.course["chosen"]]
-    assert f">turn {turn['turn']}<" in html
+    turn = run.course["iterations"][run.course["chosen"]]
+    assert f">iteration {turn['iteration']}<" in html
     assert number(turn["profile"][0]) in html
     line = run.curves["lines"][0]
     assert number(line["y"][-1]) in html

@@ -148,7 +148,7 @@ def judge(sample: Sample, rng: np.random.Generator) -> dict[str, Any]:
         "greater_is_better": bool(sample.metric.greater_is_better),
         "value": value,
         "groups": {} if groups is None or not splits(sample) else by_group(sample, groups),
-        "error": spread(sample.replicates(REPLICATES, rng)[:, 0]),
+        "error": spread(sample.resamples(REPLICATES, rng)[:, 0]),
         "confusion": confusion(sample),
     }
 

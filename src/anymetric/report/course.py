@@ -1,4 +1,4 @@
-"""Course: how the run went, turn by turn, and which candidates were in it."""
+"""Course: the run, iteration by iteration, and the candidates in it."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import numpy as np
 from anymetric.report.worth import JUDGES
 from anymetric.summary import CandidateSummary
 
-# More turns than this are thinned out evenly; the chosen one stays.
-MOST_TURNS = 1500
+# More iterations than this are thinned out evenly; the chosen one stays.
+MOST_ITERATIONS = 1500
 
 
 def course_of(
@@ -40,12 +40,12 @@ def course_of(
     if not history:
         return {}
     candidates = model.summary_.candidates
-    chosen = chosen_turn([turn["cost"] for turn in history], model.cost_, candidates)
+    chosen = chosen_iteration([one["cost"] for one in history], model.cost_, candidates)
     kept = thinned(len(history), chosen)
     return {
-        "kind": "candidates" if candidates else "turns",
+        "kind": "candidates" if candidates else "iterations",
         "surrogates": label(surrogate_names(len(history[0]["profile"]), names, model)),
-        "turns": [told(model, history[k], k, candidates) for k in kept],
+        "iterations": [iteration_of(model, history[k], k, candidates) for k in kept],
         "chosen": kept.index(chosen),
         "status": model.status_.name,
         "says": model.status_.value,
@@ -56,16 +56,13 @@ def course_of(
     }
 
 
-def told(
-    model: Any, turn: dict[str, Any], place: int, candidates: Sequence[CandidateSummary]
+def iteration_of(
+    model: Any, one: dict[str, Any], place: int, candidates: Sequence[CandidateSummary]
 ) -> dict[str, Any]:
-    """Return a turn with the metric in its own direction, and the candidate's name and share."""
-    row = {name: turn[name] for name in ("start", "profile", "weights", "calls", "seconds")}
-    row["turn"], row["place"], row["value"] = (
-        turn["iteration"],
-        place,
-        model.metric_.value(turn["cost"]),
-    )
+    """Return an iteration with the metric in its own direction, its candidate's name and share."""
+    names = ("start", "iteration", "profile", "weights", "calls", "seconds")
+    row = {name: one[name] for name in names}
+    row["place"], row["value"] = place, model.metric_.value(one["cost"])
     if candidates:
         own = place < len(candidates)
         row["name"] = candidates[place].name if own else "weighted average"
@@ -73,20 +70,20 @@ def told(
     return row
 
 
-def chosen_turn(
+def chosen_iteration(
     costs: Sequence[float], cost: float, candidates: Sequence[CandidateSummary] = ()
 ) -> int:
-    """Return the turn that the model comes from.
+    """Return the iteration that the model comes from.
 
     Of candidates it is their average, which comes after them all, or else the one with the largest
-    share; of turns the first that costs as much as the model.
+    share; of iterations the first that costs as much as the model.
 
     Examples
     --------
     >>> three = [CandidateSummary("one", 0.3, share) for share in (0.0, 1.0, 0.0)]
-    >>> chosen_turn([0.3, 0.2, 0.2], 0.2), chosen_turn([0.3, 0.2, 0.2], 0.2, three)
+    >>> chosen_iteration([0.3, 0.2, 0.2], 0.2), chosen_iteration([0.3, 0.2, 0.2], 0.2, three)
     (1, 1)
-    >>> chosen_turn([0.3, 0.2, 0.2], 0.2, three[:2])
+    >>> chosen_iteration([0.3, 0.2, 0.2], 0.2, three[:2])
     2
     """
     if len(costs) == len(candidates) + 1 > 1:
@@ -98,16 +95,16 @@ def chosen_turn(
 
 
 def thinned(count: int, kept: int) -> list[int]:
-    """Return the turns to show: all, or evenly spread ones with the chosen one among them.
+    """Return the iterations to show: all, or evenly spread ones with the chosen one among them.
 
     Examples
     --------
-    >>> thinned(3, 1), len(thinned(10_000, 77)) <= MOST_TURNS + 1, 77 in thinned(10_000, 77)
+    >>> thinned(3, 1), len(thinned(10_000, 77)) <= MOST_ITERATIONS + 1, 77 in thinned(10_000, 77)
     ([0, 1, 2], True, True)
     """
-    if count <= MOST_TURNS:
+    if count <= MOST_ITERATIONS:
         return list(range(count))
-    spread = np.linspace(0, count - 1, MOST_TURNS).round().astype(int)
+    spread = np.linspace(0, count - 1, MOST_ITERATIONS).round().astype(int)
     return sorted({*spread.tolist(), kept})
 
 

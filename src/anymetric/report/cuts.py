@@ -1,4 +1,4 @@
-"""Cuts: right and wrong, the metric by group, and the metric by threshold or down the list."""
+"""Cuts: confusion counts, the metric by group, and the metric by threshold or list length."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from anymetric.report.sample import Sample, answers
 from anymetric.report.table import spread
 
 Floats = NDArray[np.float64]
-# More groups than a page can show: the largest stay.
+# More groups than a report can show: the largest stay.
 MOST_GROUPS = 60
-# Replicates of a group: enough for an error bar.
-REPLICATES = 60
+# Bootstrap resamples of a group: enough for an error bar.
+RESAMPLES = 60
 # Thresholds of a ready-made metric, and of one that must be called for each; seconds for those.
 LEVELS, CALLS, SECONDS = 160, 32, 10.0
-# Ways down a list.
+# Points of a curve down a list.
 STEPS = 100
 
 
@@ -146,8 +146,8 @@ def in_group(sample: Sample, decides: bool, rng: np.random.Generator) -> list[di
         try:
             values = sample.values()
             if not sample.called:
-                replicates = sample.replicates(REPLICATES, rng)
-                errors = np.array([spread(column) for column in replicates.T])
+                resamples = sample.resamples(RESAMPLES, rng)
+                errors = np.array([spread(column) for column in resamples.T])
         except ValueError:  # a class that the metric needs has no row here
             pass
     rows = []

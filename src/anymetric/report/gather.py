@@ -13,6 +13,7 @@ from anymetric.metrics.ranked import QUERY
 from anymetric.report.course import course_of
 from anymetric.report.cuts import classes_of, confusion_of, curves_of, groups_of
 from anymetric.report.facts import coefficients_of, described, made_by, sample_of
+from anymetric.report.limits import limits_of
 from anymetric.report.run import Run
 from anymetric.report.sample import OURS, Sample, last_step, unpacked
 from anymetric.report.table import methods_of
@@ -20,9 +21,9 @@ from anymetric.report.worth import labels, worth_of
 
 NOTHING_ASKED: Mapping[str, Any] = {}
 SLOPES = ("slopes", "errors")
-REPLICATES = 200
-# Seconds that a diagnosis may take; it asks the metric this often.
-SECONDS, LOOKS = 30.0, 130
+RESAMPLES = 200
+# Seconds that a diagnosis may take, and how often it evaluates the metric.
+SECONDS, EVALUATIONS = 30.0, 130
 
 
 def gather(
@@ -41,7 +42,7 @@ def gather(
     seconds: Mapping[str, float] = NOTHING_ASKED,
     random_state: int = 0,
 ) -> Run:
-    """Judge a fitted model and its rivals on the same rows, and note all that a page shows.
+    """Evaluate a fitted model and its baselines on the same rows, for `page` to show.
 
     Parameters
     ----------
@@ -58,14 +59,14 @@ def gather(
     rows : str
         What X and y are.
     honest : bool
-        Whether no method saw them. If one did, nothing is said of promises that were kept.
+        Whether no method saw them. If one did, they are not compared with the validation rows.
     feature_names : sequence of str, optional
     names : dict
         What the user calls ``model``, ``target``, ``groups`` and ``source``.
     seconds : dict from name to float
         How long each method took; ours is ``anymetric``, or what `names` calls the model.
     random_state : int
-        For the replicates behind the error bars.
+        For the bootstrap resamples behind the error bars.
 
     Returns
     -------
@@ -86,7 +87,7 @@ def gather(
     sample = Sample.of(models, X, y, groups, side)
     final, features = unpacked(estimator, X)
     decides = hasattr(final, "classes_") and QUERY not in sample.metric.needs
-    replicates = sample.replicates(REPLICATES, rng)
+    resamples = sample.resamples(RESAMPLES, rng)
     diagnosis = diagnosis_of(final, sample, features, y, groups, side)
     calls = called(names, asked)
 
@@ -97,21 +98,22 @@ def gather(
     return Run(
         metric=described(sample.metric),
         sample=sample_of(sample, rows, honest) | {"link": getattr(final, "link_", "identity")},
-        methods=methods_of(sample, lasts, replicates, seconds),
+        methods=methods_of(sample, lasts, resamples, seconds),
         asked=dict(asked),
         course=course_of(final, list(diagnosis.get("slopes", {})), label),
         worth=worth_of(final, sample, calls),
         confusion=confusion_of(sample) if decides else [],
         classes=classes_of(sample),
-        groups=groups_of(sample, decides, calls.get("groups", "groups"), rng) | apart(final),
+        groups=groups_of(sample, decides, calls.get("groups", "groups"), rng) | group_shifts(final),
         curves=curves_of(sample, decides),
         diagnosis=relabelled(diagnosis, label),
         coefficients=coefficients_of(estimator, sample, feature_names),
-        made=made_by(final, int(np.isfinite(replicates[:, 0]).sum()), random_state),
+        made=made_by(final, int(np.isfinite(resamples[:, 0]).sum()), random_state),
+        limits=limits_of(final, sample, rng),
     )
 
 
-def apart(final: Any) -> dict[str, Any]:
+def group_shifts(final: Any) -> dict[str, Any]:
     """Return what each group adds to its rows' scores, if groups have their own thresholds."""
     shifts = getattr(final, "shifts_", None)
     return {} if shifts is None else {"shifts": {str(name): v for name, v in shifts.items()}}
@@ -141,17 +143,17 @@ def diagnosis_of(
     """Return the diagnosis, or why there is none."""
     if not hasattr(model, "diagnose"):
         return {}
-    rivals = {"families": model.summary_.family_table}
-    if not sample.affords(LOOKS):
-        spent = f"The budget has no calls left for a diagnosis, which makes {LOOKS}."
-        return {"absent": spent, **rivals}
-    if sample.called and LOOKS * sample.price() > SECONDS:
-        slow = f"The metric is slow to call, and a diagnosis calls it {LOOKS} times."
-        return {"absent": slow, **rivals}
+    families = {"families": model.summary_.family_table}
+    if not sample.affords(EVALUATIONS):
+        spent = f"The budget has no calls left for a diagnosis, which makes {EVALUATIONS}."
+        return {"absent": spent, **families}
+    if sample.called and EVALUATIONS * sample.price() > SECONDS:
+        slow = f"The metric is slow to call, and a diagnosis calls it {EVALUATIONS} times."
+        return {"absent": slow, **families}
     try:
         found = model.diagnose(X, y, groups=groups, side=side)
     except (ValueError, MetricError) as error:
-        return {"absent": str(error), **rivals}
+        return {"absent": str(error), **families}
     return {**asdict(found), "verdict": found.verdict.name, "says": found.verdict.value}
 
 

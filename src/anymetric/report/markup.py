@@ -12,7 +12,9 @@ from typing import Any
 MINUS = "\N{MINUS SIGN}"
 NONE = "\N{EN DASH}"
 # Decimals that are shown of a number; what needs more of them is shown with an exponent.
-MOST_DECIMALS, SMALL = 6, 1e-4
+MOST_DECIMALS, SMALL, LARGE = 6, 1e-4, 1e12
+# Columns that fit side by side on a phone.
+NARROW = 3
 # What could end a script element, or a line of a script, becomes an escape that JSON knows.
 IN_SCRIPT = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
 
@@ -102,7 +104,9 @@ def in_script(value: Any) -> Markup:
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]], **attributes: Any) -> Markup:
-    """Return a table that scrolls by itself where it is too wide; the first column is its names."""
+    """Return a table whose first column is its names; a phone shows wide ones row by row."""
+    if len(head) > NARROW:
+        attributes.setdefault("class_", "stack")
     top = tag("thead", tag("tr", *(tag("th", cell, scope="col") for cell in head)))
     body = [
         tag(
@@ -125,11 +129,13 @@ def number(value: float | None, error: float | None = None, *, sign: bool = Fals
     Examples
     --------
     >>> number(0.68927, 0.0094), number(12345.678, 120.0), number(0.5), number(None)
-    ('0.6893', '12,346', '0.5000', '–')
+    ('0.6893', '12,350', '0.5000', '–')
     >>> number(-0.02, 0.004, sign=True), number(1234567.0)
     ('−0.0200', '1,234,567')
     >>> number(1.234e-10), number(1.234e-10, 2e-12)
     ('1.234e−10', '1.234e−10')
+    >>> number(9015867.0, 6953309.0), number(3.2e15)
+    ('9,000,000', '3.200e+15')
     """
     if value is None:
         return NONE
@@ -137,8 +143,10 @@ def number(value: float | None, error: float | None = None, *, sign: bool = Fals
     digits = 2 if error else 4
     decimals = 4 if size == 0 else digits - 1 - math.floor(math.log10(size))
     form = f",.{min(max(decimals, 0), MOST_DECIMALS)}f"
-    if decimals > MOST_DECIMALS and 0.0 < abs(value) < SMALL:
+    if (decimals > MOST_DECIMALS and 0.0 < abs(value) < SMALL) or abs(value) >= LARGE:
         form = f".{min(max(decimals + math.floor(math.log10(abs(value))), 0), 3)}e"
+    elif error and decimals < 0:  # digits far below the error say nothing
+        value = round(value, decimals)
     # Zero has no sign of its own.
     return f"{value + 0.0:{'+' if sign and value else ''}{form}}".replace("-", MINUS)
 

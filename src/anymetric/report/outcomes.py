@@ -1,17 +1,17 @@
-"""Outcomes: the sections on right and wrong, class by class."""
+"""Outcomes: the sections on classes: their recall and precision, and the confusion matrices."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from anymetric.report.markup import Markup, number, table, tag, with_error
+from anymetric.report.markup import Markup, joined, number, table, tag, with_error
 from anymetric.report.parts import EMPTY, chart, choices, dot, folded, section, toggles
 from anymetric.report.run import Run
 from anymetric.report.worth import percent
 
-# Classes whose matrices have room for shares, and more than which no matrix shows.
-FEW_CLASSES, MOST_CLASSES = 4, 20
-# Mistakes that are listed instead.
+# Classes whose matrices have room for shares, for a phone, and for a wide screen.
+FEW_CLASSES, NARROW_CLASSES, MOST_CLASSES = 4, 10, 20
+# Mistakes that are listed where a matrix has no room.
 MOST_MISTAKES = 10
 
 
@@ -32,34 +32,42 @@ def classes(run: Run) -> Markup:
         for row in run.classes
     ]
     head = ["class", "method", "rows", "recall", "precision", "F1"]
-    caption = "Bars are standard errors of the recall: thick ones one, thin ones two."
     return section(
         "classes",
         "Class by class",
         toggles(run),
         tag("div", choices("rate", "Show", options), class_="choices"),
-        chart("classes", "Every method in every class: the table has the numbers", caption),
+        chart("classes", "Every method in every class: the table has the numbers"),
         folded("The numbers", table(head, rows)),
-        lead="Recall: the share of a class's rows that are called so.",
+        lead="Recall: the share of a class's rows that are predicted as that class.",
     )
 
 
 def confusion(run: Run) -> Markup:
-    """Return right and wrong of each method, side by side."""
+    """Return the confusion matrix of each method, side by side."""
     if not run.confusion:
         return EMPTY
     labels = run.sample["labels"]
-    show = matrix if len(labels) <= MOST_CLASSES else mistakes
-    cards = [card(k, one["name"], show(counts(one), labels)) for k, one in enumerate(run.confusion)]
-    lead = "Rows by what they are and what the model calls them, at its own threshold."
-    if len(labels) > 2:
-        lead = "Rows by what they are, down, and what the model calls them, across."
-    if show is mistakes:
-        lead = "What rows of a class are most often called instead."
+    cards = [
+        card(k, one["name"], shown(counts(one), labels)) for k, one in enumerate(run.confusion)
+    ]
+    lead = "Rows by their true class, down, and their predicted class, across."
+    if len(labels) > MOST_CLASSES:
+        lead = "The most frequent mistakes."
     kind = "cards" if len(labels) == 2 else "cards many" if few(labels) else "cards many dense"
     room = None if len(labels) == 2 else f"--classes: {min(len(labels), MOST_CLASSES)}"
-    shown = tag("div", *cards, class_=kind, style=room)
-    return section("confusion", "Right and wrong", toggles(run), shown, lead=lead)
+    every = tag("div", *cards, class_=kind, style=room)
+    return section("confusion", "Confusion matrix", toggles(run), every, lead=lead)
+
+
+def shown(counts: list[list[int]], labels: list[str]) -> Markup:
+    """Return the confusion matrix, the mistakes where it has no room, or one for each width."""
+    if len(labels) > MOST_CLASSES:
+        return mistakes(counts, labels)
+    if len(labels) <= NARROW_CLASSES:
+        return matrix(counts, labels)
+    wide = tag("div", matrix(counts, labels), class_="on-wide")
+    return joined([wide, tag("div", mistakes(counts, labels), class_="on-narrow")])
 
 
 def few(labels: list[str]) -> bool:
@@ -86,22 +94,23 @@ def card(k: int, name: str, inside: Markup) -> Markup:
 def matrix(counts: list[list[int]], labels: list[str]) -> Markup:
     """Return a confusion matrix, each cell shaded by its share of its row."""
     roomy = few(labels)
-    head = tag("tr", tag("th"), *(heading("called", label, roomy) for label in labels))
+    head = tag("tr", tag("th"), *(heading("predicted", label, roomy) for label in labels))
     rows = [
         tag(
             "tr",
-            heading("is", label, roomy),
+            heading("true", label, roomy),
             *(cell(part, sum(row), i == j, roomy) for j, part in enumerate(row)),
         )
         for i, (label, row) in enumerate(zip(labels, counts, strict=True))
     ]
-    shown = tag("table", head, *rows, class_="matrix")
-    return shown if roomy else tag("div", shown, class_="wide")
+    return tag("table", head, *rows, class_="matrix")
 
 
-def heading(verb: str, label: str, roomy: bool) -> Markup:
+def heading(kind: str, label: str, roomy: bool) -> Markup:
     """Return a class at the edge of a confusion matrix; where room is short, a tip has it whole."""
-    return tag("th", f"{verb} {label}") if roomy else tag("th", label, title=f"{verb} {label}")
+    if roomy:
+        return tag("th", f"{kind} {label}")
+    return tag("th", tag("span", label), title=f"{kind} {label}")
 
 
 def cell(part: int, whole: int, right: bool, roomy: bool) -> Markup:
@@ -114,7 +123,7 @@ def cell(part: int, whole: int, right: bool, roomy: bool) -> Markup:
 
 
 def mistakes(counts: list[list[int]], labels: list[str]) -> Markup:
-    """Return what is most often called something else: a matrix would be too large."""
+    """Return the most frequent mistakes: a matrix would be too large."""
     cells = [
         (part, sum(row), i, j)
         for i, row in enumerate(counts)
@@ -125,4 +134,4 @@ def mistakes(counts: list[list[int]], labels: list[str]) -> Markup:
         [labels[i], labels[j], f"{part:,}", percent(part / whole)]
         for part, whole, i, j in sorted(cells, key=lambda c: (-c[0], c[2:]))[:MOST_MISTAKES]
     ]
-    return table(["is", "called", "rows", "of its class"], rows, class_="stack")
+    return table(["true class", "predicted", "rows", "of its class"], rows, class_="stack")

@@ -1,4 +1,4 @@
-"""Page: a run as one HTML file that loads nothing."""
+"""Page: the report of a run as one HTML file that loads nothing."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from functools import cache
 from importlib.resources import files
 from string import Template
 
-from anymetric.report import outcomes, sections, story, turns
+from anymetric.report import iterations, limits, outcomes, sections, story
 from anymetric.report.markup import Markup, in_script, joined, tag, text
 from anymetric.report.run import Run
 
@@ -18,11 +18,12 @@ Section = Callable[[Run], Markup]
 SECTIONS: tuple[Section, ...] = (
     sections.asked,
     sections.result,
+    limits.limits,
     sections.groups,
     sections.curves,
     outcomes.classes,
     outcomes.confusion,
-    turns.course,
+    iterations.course,
     story.worth,
     story.coefficients,
     story.optimism,
@@ -34,6 +35,7 @@ DRAWN = (
     "metric",
     "sample",
     "methods",
+    "limits",
     "groups",
     "curves",
     "classes",
@@ -44,7 +46,7 @@ DRAWN = (
 
 
 def page(run: Run) -> str:
-    """Return the page of a run: one HTML document, with everything that it needs inside.
+    """Return the report of a run: one HTML document, with everything that it needs inside.
 
     Examples
     --------
@@ -69,7 +71,7 @@ def page(run: Run) -> str:
 
 @cache
 def asset(name: str) -> str:
-    """Return the text of a file that comes with the page."""
+    """Return the text of a file that comes with the report."""
     return files("anymetric.report").joinpath("assets", name).read_text(encoding="utf-8")
 
 
@@ -94,5 +96,5 @@ def made_of() -> list[str]:
     return [
         "Charts by Observable Plot 0.6.17 (copyright 2020-2025 Observable, Inc.) and D3 7.9.0 "
         "(copyright 2010-2023 Mike Bostock), both under the ISC licence. "
-        "Everything on this page is inside this file."
+        "Everything in this report is inside this file."
     ]

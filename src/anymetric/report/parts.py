@@ -1,4 +1,4 @@
-"""Parts: what every section of the page is built from."""
+"""Parts: what every section of the report is built from."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from anymetric.report.run import Run
 
 EMPTY = Markup("")
 COLOURS = 10
-# Points of a curve, or turns of a run, that a table shows of each.
+# Points of a curve, or iterations of a run, that a table shows of each.
 POINTS = 12
 
 
-def few(count: int, kept: int | None = None) -> list[int]:
+def points_of(count: int, kept: int | None = None) -> list[int]:
     """Return which of so many points a table shows: evenly spaced ones, and the one to be kept.
 
     Examples
     --------
-    >>> few(3), few(100, 7)
+    >>> points_of(3), points_of(100, 7)
     ([0, 1, 2], [0, 7, 9, 18, 27, 36, 45, 54, 63, 72, 81, 90, 99])
     """
     last, most = max(count - 1, 0), min(count, POINTS)
@@ -27,7 +27,7 @@ def few(count: int, kept: int | None = None) -> list[int]:
 
 
 def section(name: str, title: str, *inside: str, lead: str = "") -> Markup:
-    """Return a card of the page, with a sentence under its title."""
+    """Return a card of the report, with a sentence under its title."""
     first = tag("p", lead, class_="lead") if lead else EMPTY
     return tag("section", tag("h2", title), first, *inside, id=name)
 
@@ -39,7 +39,7 @@ def chart(name: str, label: str, caption: str = "") -> Markup:
 
 
 def spoken(what: str, said: Iterable[str]) -> str:
-    """Return what a chart shows as a line for those who cannot see it: the first few values.
+    """Return what a chart shows as a line for screen readers: the first few values.
 
     Examples
     --------
@@ -49,6 +49,11 @@ def spoken(what: str, said: Iterable[str]) -> str:
     values = list(said)
     more = [f"{len(values) - POINTS} more"] if len(values) > POINTS else []
     return ": ".join([what, "; ".join([*values[:POINTS], *more])]) if values else what
+
+
+def researchers(*inside: str) -> Markup:
+    """Return what only those who know the method will read."""
+    return folded("For researchers", *inside) if any(inside) else EMPTY
 
 
 def folded(title: str, *inside: str) -> Markup:
@@ -90,7 +95,7 @@ def choices(name: str, label: str, options: list[tuple[str, str]], chosen: int =
 
 
 def tuned(run: Run) -> str:
-    """Return where a model is judged: nothing to say for a metric that reads no decisions.
+    """Return where a model is evaluated: nothing for a metric that reads no decisions.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Run: everything a page shows of a fitted model, as plain values that survive a file."""
+"""Run: everything a report shows of a fitted model, as plain values that survive a file."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ import numpy as np
 from anymetric.store.files import whole
 
 FORMAT = "anymetric run"
-# Raised when a page of today could not show a file of yesterday.
-VERSION = 1
+# Raised when a report of today could not show a file of yesterday.
+VERSION = 2
 
 
 @dataclass(frozen=True)
 class Run:
-    """A fitted model and its rivals, judged, cut by group and threshold, and described.
+    """A fitted model and its baselines: evaluated, by group and threshold, and described.
 
     Every field holds plain values only: text, numbers, None, lists and dicts of them. A number
     that is not finite becomes None.
@@ -30,15 +30,16 @@ class Run:
     metric : dict
         ``name``, ``greater_is_better``, ``decides`` and what it says of itself.
     sample : dict
-        The rows that the tables are made on: what they are, how many, which classes.
+        The rows that everything is evaluated on: what they are, how many, which classes.
     methods : list of dict
         One for each method, ours first: value, error, paired difference, seconds, calls.
     asked : dict
         What the user asked for.
     course : dict
-        The run, turn by turn, with the profile of each; the candidates and their shares.
+        The run, iteration by iteration, with the profile of each; the candidates and their
+        shares.
     worth : dict
-        What each slice counted for, and in words.
+        The learned weights of the slices, and in words.
     confusion : list of dict
         The four outcomes of each method, or the table of many classes; empty if the model
         decides nothing.
@@ -47,11 +48,13 @@ class Run:
     groups, curves : dict
         The metric by group, and by threshold or down the list; empty where neither is there.
     diagnosis : dict
-        The verdict and its numbers; empty if it could not be had.
+        The recommendation and its numbers; empty if it could not be had.
     coefficients : list of dict
         The features that move the scores most.
     made : dict
         Versions, settings, time.
+    limits : dict
+        Each limit of `subject_to` with every method's value, and the trade-off; empty without.
 
     Examples
     --------
@@ -78,6 +81,7 @@ class Run:
     diagnosis: dict[str, Any] = field(default_factory=dict)
     coefficients: list[dict[str, Any]] = field(default_factory=list)
     made: dict[str, Any] = field(default_factory=dict)
+    limits: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for part in fields(self):

@@ -1,4 +1,4 @@
-"""Sample: the rows that a page is made on, with every method's scores on them."""
+"""Sample: the rows that a report is made on, with every method's scores on them."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ from anymetric.metrics.ranked import QUERY
 
 Floats = NDArray[np.float64]
 OURS = "anymetric"
-# A metric that is dear to call gets as many replicates as fit in this time, and no fewer than
-# FEWEST of them make an error.
+# A metric that is expensive to call gets as many bootstrap resamples as fit in this time; fewer
+# than FEWEST make no error.
 SECONDS = 15.0
 FEWEST = 20
 
@@ -59,7 +59,7 @@ class Sample:
     >>> data = Data(np.zeros((4, 1)), np.array([1.0, 1.0, -1.0, -1.0]))
     >>> scores = {"anymetric": np.array([2.0, 1.0, -1.0, -1.0]), "none": -np.ones(4)}
     >>> sample = Sample(as_metric("accuracy"), data, ("no", "yes"), scores)
-    >>> sample.values().tolist(), sample.replicates(50, np.random.default_rng(0)).shape
+    >>> sample.values().tolist(), sample.resamples(50, np.random.default_rng(0)).shape
     ([1.0, 0.5], (50, 2))
     """
 
@@ -168,8 +168,8 @@ class Sample:
         """Whether the metric may be asked so many times more; one of our own always may."""
         return not self.called or left() >= count
 
-    def replicates(self, count: int, rng: np.random.Generator) -> Floats:
-        """Return values ``(B, m)`` on replicates of the rows, the same ones for every method.
+    def resamples(self, count: int, rng: np.random.Generator) -> Floats:
+        """Return values ``(B, m)`` on bootstrap resamples of the rows, the same for every method.
 
         Rows of a query hang together, so that whole queries are drawn; one alone says nothing of
         others.
@@ -198,7 +198,7 @@ class Sample:
         return int(min(most, SECONDS / max(len(self.scores) * self.price(), 1e-9)))
 
     def _drawn(self, count: int, rng: np.random.Generator) -> Iterator[Resample | None]:
-        """Yield the metric on replicates of the rows, or of their queries."""
+        """Yield the metric on bootstrap resamples of the rows, or of their queries."""
         data, queries = self._numbered(), self.queries
         for weights in bootstrap_weights(len(queries or data), count, rng).T:
             if queries is not None and self.called:
@@ -249,7 +249,7 @@ def bound_to(metric: Metric, data: Data, labels: Sequence[Any] | None) -> BoundM
 
 
 def by_query(bound: BoundQueries, scores: Floats, count: int, rng: np.random.Generator) -> Floats:
-    """Return values ``(B, m)`` on replicates of the queries; none if a single one tells anything.
+    """Return values ``(B, m)`` on bootstrap resamples of the queries; none if fewer than two count.
 
     Examples
     --------
@@ -318,13 +318,13 @@ def scored_classes(model: Any, X: Any, classes: Classes) -> Floats:
     if list(known) != list(classes.names):
         raise ValueError(
             f"{type(last_step(model)).__name__} knows the classes {list(known)}; the model of the "
-            f"page knows {list(classes.names)}: train both on rows of the same classes."
+            f"report knows {list(classes.names)}: train both on rows of the same classes."
         )
     return np.asarray(scores_of(model, X, classes))  # type: ignore[no-untyped-call]
 
 
 def check_exclusive(classes: Classes) -> None:
-    """Refuse sets of labels: a page shows one class a row.
+    """Refuse sets of labels: a report shows one class a row.
 
     Examples
     --------
@@ -332,6 +332,6 @@ def check_exclusive(classes: Classes) -> None:
     """
     if not classes.exclusive:
         raise ValueError(
-            f"A page shows rows of one class each; these have sets of {len(classes)} labels. Take "
-            "`score`, `diagnose` and the displays."
+            f"A report shows rows of one class each; these have sets of {len(classes)} labels. "
+            "Use `score`, `diagnose` and the displays."
         )

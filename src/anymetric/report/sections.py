@@ -1,4 +1,4 @@
-"""Sections: the parts of the page, each from a run to HTML; one with nothing to say is empty."""
+"""Sections: the parts of the report, each from a run to HTML; one without content is empty."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from anymetric.report.parts import (
     chart,
     choices,
     dot,
-    few,
     folded,
+    points_of,
     section,
     spoken,
     toggles,
@@ -26,13 +26,13 @@ MOST_NAMED = 8
 
 
 def hero(run: Run) -> Markup:
-    """Return the top of the page: the metric, the number, how it stands, the verdict."""
+    """Return the top of the report: the metric, its value, the comparison, the recommendation."""
     ours, sample = run.methods[0], run.sample
-    verdict = run.diagnosis.get("verdict")
+    name = run.diagnosis.get("verdict")
     badge = EMPTY
-    if verdict:
-        said = tag("strong", verdict.replace("_", " ").lower())
-        badge = tag("p", said, " ", run.diagnosis["says"], class_=f"verdict {verdict.lower()}")
+    if name:
+        said = tag("strong", name.replace("_", " ").lower())
+        badge = tag("p", said, " ", run.diagnosis["says"], class_=f"advice {name.lower()}")
     shown = tag("span", number(ours.get("value"), ours.get("error")), class_="big")
     if ours.get("error"):
         shown = joined([shown, tag("span", f"± {number(ours['error'], ours['error'])}")])
@@ -44,11 +44,12 @@ def hero(run: Run) -> Markup:
         tag("p", shown, tag("span", where, class_="where"), class_="value"),
         tag("p", words.headline(run), class_="headline"),
         badge,
+        tag("p", errors(run), class_="note"),
     )
 
 
 def asked(run: Run) -> Markup:
-    """Return what the user asked for."""
+    """Return the task: the metric, the rows and the settings."""
     sample = run.sample
     pairs = [(key.replace("_", " "), value) for key, value in run.asked.items() if key != "command"]
     pairs = [(key, value) for key, value in pairs if value not in (None, "", [], {})]
@@ -64,13 +65,11 @@ def asked(run: Run) -> Markup:
         rows += f"; {sample['queries']:,} {'queries' if sample['queries'] > 1 else 'query'}"
     if "counts" in sample:
         rows += f"; {len(sample['labels'])} classes: {shares(sample)}"
-    pairs.append(("judged here on", rows))
+    pairs.append(("evaluated here on", rows))
     if run.course.get("validation"):
         pairs.append(("in training", run.course["validation"]))
     listed = [tag("div", tag("dt", key), tag("dd", plainly(value))) for key, value in pairs]
-    return section(
-        "asked", "What was asked", tag("dl", *listed), lead=coded(run.metric.get("says", ""))
-    )
+    return section("asked", "The task", tag("dl", *listed), lead=coded(run.metric.get("says", "")))
 
 
 def shares(sample: dict[str, Any]) -> str:
@@ -104,6 +103,18 @@ def plainly(value: Any) -> str:
 def result(run: Run) -> Markup:
     """Return every method's value with its error, and the improvement over it."""
     several = len(run.methods) > 1
+    said = spoken(f"{run.metric['name']} of every method", [f"{r[0]} {r[1]}" for r in spelt(run)])
+    charts = chart("values", said)
+    if several:
+        pairs = f"By how much {run.methods[0]['name']} is better, both on the same rows."
+        said = spoken("Improvement over each method", [f"{r[0]} {r[2]}" for r in spelt(run)[1:]])
+        charts = tag("div", charts, chart("improvements", said, pairs), class_="two")
+    lead = f"All methods on the same rows; {better(run)}."
+    return section("result", "Result", toggles(run), charts, results(run), lead=lead)
+
+
+def results(run: Run) -> Markup:
+    """Return the table of all methods; a column without any entry is left out."""
     head = ["method", run.metric["name"], "improvement", "seconds", "metric calls"]
     rows = []
     for k, m in enumerate(run.methods):
@@ -116,24 +127,12 @@ def result(run: Run) -> Markup:
         )
         value = with_error(m.get("value"), m.get("error"))
         rows.append([joined([dot(k), m["name"]]), value, lead, seconds, calls])
-    if not several:
-        rows, head = [[*row[:2], *row[3:]] for row in rows], [*head[:2], *head[3:]]
-    heard = spoken(f"{run.metric['name']} of every method", [f"{r[0]} {r[1]}" for r in spelt(run)])
-    charts = chart("values", heard, bars(run))
-    if several:
-        pairs = (
-            "Paired differences: the same replicates for both, so that luck in the rows cancels."
-        )
-        heard = spoken("Improvement over each method", [f"{r[0]} {r[2]}" for r in spelt(run)[1:]])
-        charts = tag("div", charts, chart("improvements", heard, pairs), class_="two")
-    lead = f"On the same rows; {better(run)}."
-    return section(
-        "result", "The result", toggles(run), charts, table(head, rows, class_="stack"), lead=lead
-    )
+    kept = [j for j in range(len(head)) if j < 2 or any(row[j] != number(None) for row in rows)]
+    return table([head[j] for j in kept], [[row[j] for j in kept] for row in rows], class_="stack")
 
 
 def spelt(run: Run) -> list[tuple[str, str, str]]:
-    """Return every method's name, value and the improvement over it, as text."""
+    """Return every method's name, its value and the improvement over it, as text."""
     return [
         (
             m["name"],
@@ -144,24 +143,24 @@ def spelt(run: Run) -> list[tuple[str, str, str]]:
     ]
 
 
-def bars(run: Run) -> str:
-    """Say what the error bars rest on: how many replicates had an answer.
+def errors(run: Run) -> str:
+    """Say what ``±`` and the bars are, once for the whole report.
 
     Examples
     --------
-    >>> bars(Run({}, {"queries": 9}, [], made={"replicates": 200}))
-    'Thick bars are one standard error and thin ones two, from 200 replicates of the queries.'
+    >>> errors(Run({}, {"queries": 9}, [], made={"replicates": 200}))[:70]
+    '± is one standard error, from 200 bootstrap resamples of the queries; '
     """
     drawn, made = "queries" if "queries" in run.sample else "rows", run.made.get("replicates")
     if not made:
-        return f"No error bars: too few replicates of the {drawn} could be judged."
+        return f"No standard errors: too few resamples of the {drawn} could be evaluated."
     return (
-        f"Thick bars are one standard error and thin ones two, from {made} replicates of the "
-        f"{drawn}."
+        f"± is one standard error, from {made} bootstrap resamples of the {drawn}; in the charts "
+        "thick bars are one and thin bars two."
     )
 
 
-# So many thresholds of groups are told in a sentence.
+# Thresholds of groups that a sentence lists.
 MOST = 12
 
 
@@ -184,13 +183,15 @@ def groups(run: Run) -> Markup:
         ]
         for row in found
     ]
-    count = len({row["group"] for row in found})
+    sizes = {row["group"]: row["n"] for row in found}
+    count = len(sizes)
     left = run.groups.get("left_out", 0)
-    lead = f"{count} groups" if count > 1 else "One group"
+    lead = f"{count} groups of {min(sizes.values()):,} to {max(sizes.values()):,} rows"
+    lead = lead if count > 1 else f"One group of {max(sizes.values()):,} rows"
     lead += f"; {left} smaller ones are left out." if left else "."
     if shifts := run.groups.get("shifts"):
-        told = ", ".join(f"{group} {shift:+.3g}" for group, shift in list(shifts.items())[:MOST])
-        lead += f" Each has a threshold of its own; what it adds to the score: {told}"
+        listed = ", ".join(f"{group} {shift:+.3g}" for group, shift in list(shifts.items())[:MOST])
+        lead += f" Each has its own threshold; the score is shifted by: {listed}"
         lead += ", ..." if len(shifts) > MOST else "."
     column = run.groups.get("column") or "groups"
     return section(
@@ -207,22 +208,22 @@ def groups(run: Run) -> Markup:
 CURVES = {
     "threshold": (
         "By threshold",
-        "What the metric would be if each method flagged more rows or fewer. A dot is where the "
-        "method's own threshold stands.",
+        "The metric if each method flagged more rows or fewer. A dot is the method's own "
+        "threshold.",
     ),
     "list": (
         "Down the list",
-        "How many of the rows at the top are positive, as the list is taken further down.",
+        "The share of positives among the rows at the top of the list, by its length.",
     ),
     "errors": (
-        "How far off",
-        "The absolute error within which a share of the rows lies: lower lines are better.",
+        "Size of the errors",
+        "The absolute error that a share of the rows stays within: lower lines are better.",
     ),
 }
 
 
 def curves(run: Run) -> Markup:
-    """Return the metric by threshold, precision down the list, or how far off predictions are."""
+    """Return the metric by threshold, precision down the list, or the size of the errors."""
     if not run.curves.get("lines"):
         return EMPTY
     title, lead = CURVES[run.curves["kind"]]
@@ -264,6 +265,6 @@ def points(run: Run) -> Markup:
     rows = [
         [line["method"], percent(line["x"][k]), *(number(line[key][k]) for key in keys)]
         for line in run.curves["lines"]
-        for k in few(len(line["x"]))
+        for k in points_of(len(line["x"]))
     ]
     return table(head, rows)

@@ -1,4 +1,4 @@
-"""Story: the sections on what the model is made of, how far to trust it, how to make it again."""
+"""Story: the sections on what the model learned, how far to trust it, how to make it again."""
 
 from __future__ import annotations
 
@@ -7,7 +7,16 @@ from typing import Any
 from anymetric.diagnosis import COLLINEAR
 from anymetric.report import words
 from anymetric.report.markup import Markup, joined, number, table, tag, with_error
-from anymetric.report.parts import EMPTY, chart, choices, folded, section, spoken, toggles
+from anymetric.report.parts import (
+    EMPTY,
+    chart,
+    choices,
+    folded,
+    researchers,
+    section,
+    spoken,
+    toggles,
+)
 from anymetric.report.run import Run
 from anymetric.report.worth import percent
 
@@ -18,7 +27,7 @@ MOST_BARS = 40
 
 
 def worth(run: Run) -> Markup:
-    """Return what each slice of the rows was worth, in words and as bars."""
+    """Return the learned weights of the slices of the rows, in words and as bars."""
     slices = run.worth.get("slices")
     if not slices:
         return EMPTY
@@ -26,12 +35,12 @@ def worth(run: Run) -> Markup:
     known = any(one.get("rows") is not None for one in slices)
     # Within queries, as for numbers, the weights are those of losses over all rows.
     losses = run.sample.get("kind") == "regression" or ("queries" in run.sample and not known)
-    caption = "Bars are shares of the learned loss"
-    caption += "; a tick is the slice's share of the training rows." if known else "."
+    caption = "Bars are shares of the total weight"
+    caption += "; a tick is the share of the training rows." if known else "."
     if len(slices) > MOST_BARS:
         caption += f" The {len(slices) - MOST_BARS} lightest slices are in the table only."
     heaviest = sorted(slices, key=lambda one: -one["share"])
-    heard = [f"{one['label']} {percent(one['share'])}" for one in heaviest]
+    shares = [f"{one['label']} {percent(one['share'])}" for one in heaviest]
     rows = [
         [
             one["label"],
@@ -40,22 +49,24 @@ def worth(run: Run) -> Markup:
         ]
         for one in slices
     ]
+    head = ["loss" if losses else "slice", "share of the weight", "share of the training rows"]
+    parts = [
+        said if run.worth["says"] else EMPTY,
+        chart("worth", spoken("Share of the total weight by slice", shares), caption),
+        folded("The numbers", table(head, rows)),
+    ]
+    if losses:
+        return section(
+            "worth",
+            "Learned weights of the losses",
+            researchers(*parts),
+            lead="Which losses the training followed to improve the metric.",
+        )
     return section(
         "worth",
-        "What the losses were worth" if losses else "What the rows were worth",
-        said if run.worth["says"] else EMPTY,
-        chart("worth", spoken("Share of the learned loss by slice", heard), caption),
-        folded(
-            "The numbers",
-            table(
-                [
-                    "loss" if losses else "slice",
-                    "share of the weight",
-                    "share of the training rows",
-                ],
-                rows,
-            ),
-        ),
+        "Learned weights of the rows",
+        *parts,
+        lead="How much each part of the rows counts in training, beside its number.",
     )
 
 
@@ -68,11 +79,11 @@ def coefficients(run: Run) -> Markup:
     rows = [[one["name"], number(one["effect"]), number(one["weight"])] for one in run.coefficients]
     moved = "the logarithm of the prediction" if run.sample.get("link") == "log" else "the score"
     lead = f"How far one standard deviation of a feature moves {moved}: the strongest first."
-    heard = spoken("Effects of the features", [f"{row[0]} {row[1]}" for row in rows])
+    said = spoken("Effects of the features", [f"{row[0]} {row[1]}" for row in rows])
     return section(
         "coefficients",
         "What the model looks at",
-        chart("coefficients", heard),
+        chart("coefficients", said),
         folded("The numbers", table(["feature", "effect", "coefficient"], rows)),
         lead=lead,
     )
@@ -110,64 +121,66 @@ def effects(found: list[dict[str, Any]], labels: list[str]) -> Markup:
 
 
 def optimism(run: Run) -> Markup:
-    """Return how far the rows that judged can be believed."""
+    """Return how the values on the validation rows compare with those on the rows here."""
     said = words.optimism(run)
     if not said:
         return EMPTY
-    caption = "Rings are the rows that judged, dots with bars the rows here."
+    caption = "Rings are the validation rows, dots with bars the rows here."
     rows = [
         [m["name"], number(m["validation"], m.get("error")), with_error(m["value"], m.get("error"))]
         for m in run.methods
         if m.get("optimism") is not None
     ]
-    heard = [f"{name} promised {promised}, held {held}" for name, promised, held in rows]
+    values = [f"{name} {before} before, {here} here" for name, before, here in rows]
     return section(
         "optimism",
-        "Was the promise kept?",
+        "Validation rows against the rows here",
         *(tag("p", line) for line in said),
         toggles(run),
-        chart("optimism", spoken("Promised and held, by method", heard), caption),
-        folded("The numbers", table(["method", "promised", "held"], rows)),
+        chart("optimism", spoken("Validation value and value here, by method", values), caption),
+        folded("The numbers", table(["method", "validation rows", "rows here"], rows)),
     )
 
 
 def diagnosis(run: Run) -> Markup:
-    """Return the verdict, what it rests on, and the slopes."""
+    """Return the recommendation and what it rests on; the surrogates are for researchers."""
     found = run.diagnosis
     if not found:
         return EMPTY
     if "absent" in found:
         lines = [found["absent"], words.families(run)]
         return section("diagnosis", "Diagnosis", *(tag("p", line) for line in lines if line))
+    lines = [line for line in (words.trust(run), words.families(run)) if line]
     known = found["r_squared"] is not None
-    lines = [words.trust(run), words.families(run), words.explained(run)]
-    lines.append(alike(found["condition"]) if known else "")
+    surrogates = [words.explained(run), alike(found["condition"]) if known else ""]
     rows = [
         [name, with_error(slope, found["errors"].get(name), sign=True)]
         for name, slope in found["slopes"].items()
     ]
-    slopes = table(["surrogate", "cost for one more of it"], rows)
     return section(
         "diagnosis",
         "Diagnosis",
-        tag("p", *(f"{line} " for line in lines if line)),
-        folded("How the cost changes with each surrogate", slopes),
+        tag("p", " ".join(lines)) if lines else EMPTY,
+        researchers(
+            tag("p", " ".join(line for line in surrogates if line)),
+            table(["surrogate", "change of the cost with it"], rows),
+        ),
         lead=found["says"],
     )
 
 
 def alike(condition: float | None) -> str:
-    """Say whether single surrogates can be told apart.
+    """Say whether the effects of single surrogates can be separated.
 
     Examples
     --------
     >>> alike(3.0), alike(2e5)
-    ('', 'They are hard to tell apart there: the condition number is 2e+05.')
+    ('', 'Their effects are hard to separate: the condition number is 2e+05.')
     """
     if condition is not None and condition <= COLLINEAR:
         return ""
     shown = "infinite" if condition is None else f"{condition:.1g}"
-    return f"They are hard to tell apart there: the condition number is {shown}."
+    return f"Their effects are hard to separate: the condition number is {shown}."
 
 
 def again(run: Run) -> Markup:

@@ -1,4 +1,4 @@
-"""Worth: what each slice of the rows counted for, in numbers and in words."""
+"""Worth: the learned weights of the slices of the rows, in numbers and in words."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ GROUPS, SOURCE = ", groups=", ", source="
 SIGNS = ("-1", "+1")
 RELEVANCE = ("lowest relevance", "higher relevance")
 JUDGES = "validation rows"
-TURNS = "The rows that judged trained too, never for a model that they judged,"
+TURNS = "The validation rows trained too, never for a model that they evaluate,"
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class Slice:
     def label(self, sample: Sample, names: Mapping[str, str]) -> str:
         """Return the slice as the user would call it."""
         if self.code is None or sample.labels is None:
-            return "rows that judge" if self.name == JUDGES else self.name
+            return "validation rows" if self.name == JUDGES else self.name
         target = names.get("target", "class")
         words = [f"{target} = {sample.labels[self.code]}"]
         if sample.ranks:
@@ -125,12 +125,16 @@ def worth_of(model: Any, sample: Sample, names: Mapping[str, str]) -> dict[str, 
     if not weights:
         return {}
     slices, rows = read_all(weights, sample), getattr(model, "row_shares_", {})
-    shown = [
+    shown: list[dict[str, Any]] = [
         {"name": s.name, "label": label, "share": s.share, "rows": rows.get(s.name)}
         for s, label in zip(slices, labels(list(weights), sample, names), strict=True)
     ]
-    told = sentences(shown, {s.name for s in slices if silent(s, rows)})
-    return {"slices": shown, "says": [*marginals(slices, rows, names), *told][:8]}
+    if len(shown) > 2 and all(
+        one["rows"] and about_one(one["share"] / one["rows"]) for one in shown
+    ):
+        return {"slices": shown, "says": ["All rows count about the same."]}
+    each = sentences(shown, {s.name for s in slices if silent(s, rows)})
+    return {"slices": shown, "says": [*marginals(slices, rows, names), *each][:8]}
 
 
 def silent(one: Slice, rows: Mapping[str, float]) -> bool:
@@ -212,9 +216,14 @@ def ratio_in_words(ratio: float) -> str:
     """
     if ratio < 0.1:
         return "each counts for almost nothing"
-    if 1.0 / 1.15 < ratio < 1.15:
+    if about_one(ratio):
         return "each counts for about one"
     return f"each counts for {ratio:.1f}" if ratio < 10 else f"each counts for {ratio:.0f}"
+
+
+def about_one(ratio: float) -> bool:
+    """Whether rows of this weight count about as much as an average one."""
+    return 1.0 / 1.15 < ratio < 1.15
 
 
 def percent(share: float) -> str:
