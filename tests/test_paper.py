@@ -10,7 +10,7 @@ import pytest
 from scipy.optimize import approx_fprime
 
 from anymetric.data import Data
-from anymetric.datasets import Dataset
+from anymetric.datasets import Dataset, load_compas
 from anymetric.errors import DataError, MissingExtra
 from anymetric.ledger import Ledger
 from anymetric.metrics import as_metric
@@ -20,7 +20,7 @@ from anymetric.paper.experiments import EXPERIMENTS, STANDS_FOR, Entry
 from anymetric.paper.known import Psi, error_at_k, estimator, geometric_mean, known_problem
 from anymetric.paper.methods import METHODS
 from anymetric.paper.published import PUBLISHED
-from anymetric.paper.samples import Parts, group_0
+from anymetric.paper.samples import Parts, group_0, scaled_numbers, whole
 from anymetric.paper.scales import SCALES, Scale, Screened
 from anymetric.paper.store import Cell, Row, Store
 from anymetric.paper.tables import Line, lines_of
@@ -466,3 +466,16 @@ def test_table_1_counts_rows_and_features():
         for method in ("rows", "features")
     }
     assert {method: row.value for method, row in found.items()} == {"rows": 6172, "features": 31}
+
+
+def test_numbers_are_standardised_and_indicators_left_alone():
+    raw = whole(load_compas)
+    before, after = raw(0), scaled_numbers(raw)(0)
+    indicator = np.isin(before.train.X, (0.0, 1.0)).all(axis=0)
+    np.testing.assert_array_equal(after.test.X[:, indicator], before.test.X[:, indicator])
+    np.testing.assert_allclose(after.train.X[:, ~indicator].std(axis=0), 1.0)
+    shift = before.train.X[:, ~indicator].mean(axis=0)
+    np.testing.assert_allclose(
+        after.valid.X[:, ~indicator] * before.train.X[:, ~indicator].std(axis=0) + shift,
+        before.valid.X[:, ~indicator],
+    )

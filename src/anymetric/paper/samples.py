@@ -70,6 +70,28 @@ def whole(load: Callable[[], Dataset], kind: Kind = "classification") -> Maker:
     return drawn(lambda seed: load(), kind)
 
 
+def scaled_numbers(make: Maker) -> Maker:
+    """Standardise, by the training rows, the columns whose values leave 0 to 1.
+
+    The paper does not say how numbers enter; indicators and similarities stay as they are.
+    """
+
+    def scale(seed: int) -> Parts:
+        parts = make(seed)
+        X = parts.train.X
+        numbers = (X.min(axis=0) < 0.0) | (X.max(axis=0) > 1.0)
+        centre = np.where(numbers, X.mean(axis=0), 0.0)
+        spread = np.where(numbers, X.std(axis=0), 1.0)
+        return Parts(
+            *(
+                replace(part, X=(part.X - centre) / spread)
+                for part in (parts.train, parts.valid, parts.test)
+            )
+        )
+
+    return scale
+
+
 def noisy_features(make: Maker, fraction: float) -> Maker:
     """Spoil the features of a share of one group's training rows (section 6.2)."""
 
