@@ -154,7 +154,7 @@ class Ledger:
         box = judge.box(scores)
         if box is not None:
             columns = [(box[0], one) for one in (box[1].T if scores.ndim == 2 else [box[1]])]
-            return self._called(columns, again).reshape(scores.shape[1:])[()]
+            return self._called(columns, [again] * len(columns)).reshape(scores.shape[1:])[()]
         looks = 1 if scores.ndim == 1 else scores.shape[1]
         self._afford(looks)
         try:
@@ -185,21 +185,32 @@ class Ledger:
         cost = float(self.ask(self.problem.judge, scores))
         return np.inf if np.isnan(cost) else cost
 
-    def ask_each(self, asked: Sequence[tuple[BoundMetric, Floats]]) -> NDArray[np.float64]:
-        """Return the costs of scores ``(n,)``, each by a judge of its own, counted."""
+    def ask_each(
+        self, asked: Sequence[tuple[BoundMetric, Floats]], again: Sequence[int] = ()
+    ) -> NDArray[np.float64]:
+        """Return the costs of scores ``(n,)``, each by a judge of its own, counted.
+
+        Parameters
+        ----------
+        asked : sequence of (judge, scores)
+        again : sequence of int
+            How often each was asked before; never by default.
+        """
+        times = again or [0] * len(asked)
         boxes = [box for judge, scores in asked if (box := judge.box(scores)) is not None]
-        if len(boxes) < len(asked) or not boxes:
-            return np.array([float(self.ask(judge, scores)) for judge, scores in asked])
-        return self._called(boxes)
+        if len(boxes) == len(asked):
+            return self._called(boxes, times)
+        pairs = zip(asked, times, strict=True)
+        return np.array([float(self.ask(judge, scores, time)) for (judge, scores), time in pairs])
 
     def _called(
-        self, asked: Sequence[tuple[BoundCalls, Floats]], again: int = 0
+        self, asked: Sequence[tuple[BoundCalls, Floats]], again: Sequence[int] = ()
     ) -> NDArray[np.float64]:
         """Return the costs by a black box; NaN where an evaluation was skipped."""
         self._afford(len(asked))
-        repeats = self.repeats
+        repeats, again = self.repeats, again or [0] * len(asked)
         questions = [
-            Question(judge, s, 0.0, k, repeat=again * repeats + r)
+            Question(judge, s, 0.0, k, repeat=again[k] * repeats + r)
             for k, (judge, s) in enumerate(asked)
             for r in range(repeats)
         ]

@@ -1,5 +1,7 @@
 """The learned judge: a function of counts is known after some dozens of answers, no other is."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -7,8 +9,9 @@ from hypothesis import strategies as st
 from sklearn.metrics import f1_score, matthews_corrcoef
 
 from anymetric.auto import Auto
+from anymetric.auto.decisions import Threshold
 from anymetric.auto.judges.formula import Formula, LearnedMetric
-from anymetric.auto.judges.learned import LearnedJudge, learn_formula, partition_of
+from anymetric.auto.judges.learned import ASKED, TOGETHER, LearnedJudge, learn_formula, partition_of
 from anymetric.auto.judges.partition import Partition
 from anymetric.data import Data
 from anymetric.ledger import Ledger
@@ -58,11 +61,12 @@ def skipping(repeats=1):
 
 
 def learned(function, rng, limit=None, **given):
-    """Return the judge of a function, and the scores that it began with."""
+    """Return the judge of a function, once it asks, and the scores that it began with."""
     problem = problem_of(function, rng, **given)
     scores = (problem.valid.X[:, 0] + 0.3 * problem.valid.X[:, 1])[:, np.newaxis]
     resamples = rng.standard_exponential((len(scores), 20))
-    return learn_formula(Ledger(problem, limit), scores, resamples, rng), scores
+    judge = learn_formula(Ledger(problem, limit), scores, resamples, rng)
+    return judge if judge is None else judge.closing(), scores
 
 
 @pytest.mark.parametrize("function", [f1, mcc, gmean, gain])
@@ -219,12 +223,40 @@ def test_an_answer_that_surprises_is_not_confirmed_until_it_is_known(rng):
     assert judge.confirmed(scores - 0.5)
 
 
-def test_finalists_are_assessed_anew_without_a_call(rng):
-    judge, scores = learned(f1, rng)
-    calls = judge.ledger.calls
-    found = judge.finalists([None, None], lambda k, quiet: quiet.sweep(scores + k))
-    assert len(found) == 2
-    assert judge.ledger.calls == calls
+def batches_of(monkeypatch):
+    """Return a list that grows with the size of every batch of questions."""
+    sizes, answers = [], Direct.answers
+
+    def counted(self, questions, n_jobs=None):
+        sizes.append(len(questions))
+        return answers(self, questions, n_jobs)
+
+    monkeypatch.setattr(Direct, "answers", counted)
+    return sizes
+
+
+def test_candidates_are_asked_about_together_after_they_are_trained(rng, monkeypatch):
+    sizes = batches_of(monkeypatch)
+    judge, scores = learned(floored, rng)
+    noise, quiet = judge.ledger.problem.valid.X[:, [2]], replace(judge, asking=False)
+    studied = len(sizes)
+    tables = [scores + 0.1 * k * noise for k in range(12)]
+    found = [Threshold().assess(one, quiet) for one in tables]
+    assert len(sizes) == studied
+    last = judge.finalists(found, lambda k, one: Threshold().assess(tables[k], one))
+    assert sizes[studied] == TOGETHER
+    assert len(last) == 12
+    judge.finalists(last, lambda k, one: Threshold().assess(tables[k], one))
+    assert sum(sizes[studied:]) <= ASKED * 12
+    asked = judge.ledger.problem.judge.costs(last[0].scores)
+    assert last[0].cost == pytest.approx(float(asked[0]), abs=0.01)
+
+
+def test_what_depends_on_no_answer_is_asked_in_the_first_batch(rng, monkeypatch):
+    sizes = batches_of(monkeypatch)
+    with skipping():
+        learned(gain, rng)
+    assert sizes == [12, 20]
 
 
 def test_a_failure_in_a_corner_is_not_the_end(rng):

@@ -21,10 +21,12 @@ from anymetric.auto.judges.base import (
 )
 from anymetric.auto.judges.bootstrap import Resample, bind_resamples, bind_rows
 from anymetric.auto.judges.classes import prior_corrections
+from anymetric.auto.judges.racing import Repeats
 from anymetric.auto.records import Assessment
 from anymetric.auto.task import Task
 from anymetric.ledger import Ledger
 from anymetric.metrics import BoundMetric, MetricError
+from anymetric.metrics.digests import digest
 
 # With fewer calls in all than this, candidates are compared without resamples, which are kept for
 # so many of the best, with this part of all calls.
@@ -35,6 +37,9 @@ AROUND = (0.5, 0.65, 0.8, 0.9, 1.0, 1.1, 1.25, 1.5, 2.0)
 NEAR, OF_CLASS = (0.8, 1.0, 1.25), (0.5, 0.8, 1.25, 2.0)
 # Flagging nobody or everybody is asked about where so many calls are left.
 ENDS = 50
+# Where answers vary: repeats of the best thresholds of one candidate, at most; and where calls are
+# few, the part of them that repeats of the best candidates may take.
+REPEATS, RACED = 24, 0.2
 
 
 @dataclass(eq=False)
@@ -72,6 +77,8 @@ class CallsJudge(Judge):
     rows: Ints | None = None
     bound: BoundMetric | None = None
     seen: list[tuple[float, float]] = field(default_factory=list)  # cost, share of rows flagged
+    swept: dict[str, float] = field(default_factory=dict)  # costs of the last sweep, by the scores
+    repeats: Repeats = field(default_factory=Repeats)
     ends: list[tuple[float, bool]] | None = None  # costs of flagging nobody, and everybody
     varied: bool = False  # whether thresholds of one candidate had different costs
 
@@ -106,14 +113,16 @@ class CallsJudge(Judge):
     def evaluate(self, scores: Floats64) -> Floats64:
         """Ask about the rows and, unless calls are few, about each resample."""
         if self.thrifty:
-            return without_missing(self._asked([scores]))
+            return without_missing(self._noticed(scores, self._asked([scores])))
+        known = self.swept.get(digest(scores), np.nan)
         asked = [(self._judge, scores.reshape(-1)), *self._resampled(scores)]
+        first = np.array([known]) if np.isfinite(known) else self.ledger.ask_each(asked[:1])
         # Where neither the rows nor a first resample have an answer, the others will not.
-        first = self.ledger.ask_each(asked[:1])
         if np.isnan(first[0]):
             first = np.append(first, self.ledger.ask_each(asked[1:2]))
         if np.all(np.isnan(first)):
             return np.full(len(asked), np.inf)
+        first = self._noticed(scores, first)
         rest = self.ledger.ask_each(asked[len(first) :])
         return without_missing(np.append(first, rest))
 
@@ -133,7 +142,9 @@ class CallsJudge(Judge):
             factors = OF_CLASS if self.task.many else AROUND
             shifts = shifts_flagging(margin[own], [share * f for f in factors])
             shifts = shifts[: int(max(min(self.left - 1, len(shifts)), 0))]
-            return shifts, self._tried([scores + s * column for s in shifts])[:, np.newaxis]
+            tables = [scores + s * column for s in shifts]
+            return shifts, self._best_repeated(tables, self._tried(tables))[:, np.newaxis]
+        first = not self.seen
         shifts = self._sound(scores, self._thresholds(scores))
         costs = self._tried([scores + s * column for s in shifts])
         if self.thresholds >= CALLED_THRESHOLDS and len(shifts) > 2:
@@ -142,6 +153,8 @@ class CallsJudge(Judge):
             closer = self._sound(scores, np.linspace(*beside, 10)[1:-1])
             costs = np.append(costs, self._tried([scores + s * column for s in closer]))
             shifts = np.append(shifts, closer)
+        if first or not self.thrifty:
+            costs = self._best_repeated([scores + s * column for s in shifts], costs)
         best = int(np.argmin(costs))
         self.varied = self.varied or len(np.unique(costs[np.isfinite(costs)])) > 1
         self.seen.append((float(costs[best]), float(np.mean(scores + shifts[best] > 0.0))))
@@ -156,7 +169,8 @@ class CallsJudge(Judge):
         found = bind_rows(problem.metric, problem.valid, rows, problem.labels)
         if found is None:
             return None
-        return CallsJudge(self.ledger, self.task, [], self.thresholds, *found)
+        given = self.ledger, self.task, list[Resample](), self.thresholds
+        return CallsJudge(*given, *found, repeats=self.repeats)
 
     def starts(self, outputs: int) -> list[Floats64]:
         """Return prior corrections of several strengths; only the zeros where calls are few."""
@@ -169,14 +183,25 @@ class CallsJudge(Judge):
     def finalists(
         self, found: Sequence[Assessment], again: Callable[[int, Judge], Assessment]
     ) -> list[Assessment | None]:
-        """Ask about resamples of the best and of the first, as many as there are calls for."""
+        """Ask about resamples of the best and of the first, as many as there are calls for.
+
+        Where answers vary, the best are asked about again before that.
+        """
         if not self.thrifty:
             return list(found)
-        order = sorted(range(1, len(found)), key=lambda k: found[k].cost)
+        most = min(RACED * self.ledger.evaluations, self.left - len(self.resamples) - 3)
+        costs = np.array([one.cost for one in found])
+        costs = self._raced([one.scores for one in found], costs, most)
+        order = sorted(range(1, len(found)), key=lambda k: costs[k])
         each = len(self.resamples)
         count = int(min(FINALISTS, max((self.left - 2) // max(each, 1), 0))) if each else 0
-        chosen = set([0, *order][:count])
-        return [self._with(one) if k in chosen else None for k, one in enumerate(found)]
+        chosen = sorted([0, *order][:count])
+        asked = [question for k in chosen for question in self._resampled(found[k].scores)]
+        answers = self.ledger.ask_each(asked).reshape(len(chosen), each)
+        last: list[Assessment | None] = [None] * len(found)
+        for k, own in zip(chosen, answers, strict=True):
+            last[k] = replace(found[k], cost=float(costs[k]), resampled=without_missing(own))
+        return last
 
     def varies(self, scores: Floats64) -> bool:
         """Return whether thresholds of a candidate so far had different costs."""
@@ -186,8 +211,23 @@ class CallsJudge(Judge):
     def _judge(self) -> BoundMetric:
         return self.ledger.problem.judge if self.bound is None else self.bound
 
-    def _with(self, one: Assessment) -> Assessment:
-        return replace(one, resampled=self.resample(one.scores))
+    def _noticed(self, scores: Floats64, costs: Floats64) -> Floats64:
+        """See whether the first of some costs is the same another time; return the costs."""
+        if np.isfinite(costs[0]):
+            self.repeats.notice(self.ledger, self._judge, scores, float(costs[0]))
+        return costs
+
+    def _best_repeated(self, tables: Sequence[Floats64], costs: Floats64) -> Floats64:
+        """Return costs of a candidate's thresholds, the best asked again where answers vary."""
+        if len(costs) and np.any(np.isfinite(costs)):
+            best = int(np.argmin(costs))
+            self._noticed(tables[best], costs[[best]])
+            costs = self._raced(tables, costs, min(REPEATS, len(costs), self.left - 1))
+        self.swept = {digest(one): cost for one, cost in zip(tables, costs.tolist(), strict=True)}
+        return costs
+
+    def _raced(self, tables: Sequence[Floats64], costs: Floats64, most: float) -> Floats64:
+        return self.repeats.race(self.ledger, self._judge, tables, costs, most)
 
     def _asked(self, tables: Sequence[Floats64]) -> Floats64:
         """Ask about each table of scores on the rows."""

@@ -7,7 +7,7 @@ it would say of another threshold or resample need not be asked.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -90,6 +90,24 @@ class Formula:
             self.times[row] = times + 1
         if self.answers:
             self._fit()
+
+    def believing(self, counts: Ints) -> Formula:
+        """Return what the formula will be if some counts ``(m, K)`` are answered as predicted.
+
+        Examples
+        --------
+        >>> formula = Formula(np.array([50.0, 50.0]))
+        >>> formula.tell(np.array([[5, 5], [10, 30], [20, 20]]), np.array([0.0, 1.0, 0.5]))
+        >>> asked = np.array([[40, 10]])
+        >>> bool(formula.predicted(asked)[1] > formula.believing(asked).predicted(asked)[1])
+        True
+        """
+        learned = len(self.answers) + len(counts)  # the kernel stays as it is
+        believed = replace(
+            self, answers=dict(self.answers), times=dict(self.times), learned=learned
+        )
+        believed.tell(counts, self.predicted(counts)[0])
+        return believed
 
     def _fit(self) -> None:
         shares, told = np.array(list(self.answers)) / self.sizes, np.array([*self.answers.values()])

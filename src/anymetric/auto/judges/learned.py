@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -19,16 +20,42 @@ from anymetric.ledger import Ledger
 # vary, of how much one does; a candidate is asked about so often at most, as long as there are so
 # many times more calls.
 ENOUGH, VARIED, ASKED, SPARED = 0.1, 0.33, 6, 12
+# Questions about different candidates that are posed together.
+TOGETHER = 8
 # Where answers vary, candidates are not asked about after so many calls: others would vary as much.
 MOST_VARIED = 180
+
+
+@dataclass(frozen=True, eq=False)
+class Thresholds:
+    """The thresholds of one candidate.
+
+    Attributes
+    ----------
+    name : object
+        By which questions about the candidate are counted.
+    scores : array of shape (n, 1)
+    shifts : array of shape (t,)
+    counts : array of shape (t, K)
+        Flagged rows of each cell.
+    spread : float
+        Of the costs on resamples at the best threshold.
+    """
+
+    name: object
+    scores: Floats64
+    shifts: Floats64
+    counts: Ints
+    spread: float
 
 
 @dataclass(frozen=True, eq=False)
 class LearnedJudge(Judge):
     """A judge for functions of counts: all thresholds and resamples by a formula that it learns.
 
-    Of each candidate the function is asked about thresholds that are the best by the formula, or
-    might be, and only where the answer is in doubt.
+    Candidates are compared by the formula alone while they are trained. Then the function is asked
+    about thresholds that are the best by the formula, or might be, of all candidates together, and
+    only where the answer is in doubt.
 
     Attributes
     ----------
@@ -36,12 +63,15 @@ class LearnedJudge(Judge):
         Of the learned formula.
     ledger : Ledger
     asking : bool
-        Whether the function is still asked.
+        Whether the function is asked, or the formula alone.
+    asked : dict
+        How often the function was asked about each candidate.
     """
 
     inner: CountsJudge
     ledger: Ledger
-    asking: bool = True
+    asking: bool = False
+    asked: dict[object, int] = field(default_factory=dict)
 
     price = 0
 
@@ -65,7 +95,7 @@ class LearnedJudge(Judge):
     def evaluate(self, scores: Floats64) -> Floats64:
         """Ask about the scores as they are, if there is a call left; resamples by the formula."""
         if self.asking and self.ledger.left >= 1 and self.formula.noise == 0.0:
-            self._ask(scores)
+            self._ask([scores])
         costs = self.inner.evaluate(scores)
         known = self._known(scores)
         return costs if known is None else costs + (known - costs[0])
@@ -75,7 +105,9 @@ class LearnedJudge(Judge):
     ) -> tuple[Floats64, Floats64]:
         """Ask about shifts that are best, or might be; return what the formula says by then."""
         if moving is None and self.asking:
-            self._ask_about(scores)
+            _, costs = self.inner.sweep(scores)
+            spread = costs[np.argmin(costs[:, 1:].mean(axis=1)), 1:].std()
+            self._settle([self._thresholds(object(), scores, float(spread))])
         shifts, costs = self.inner.sweep(scores, output, moving)
         best = int(np.argmin(costs[:, 0] if costs.shape[1] == 1 else costs[:, 1:].mean(axis=1)))
         moved = scores + (shifts[best] if moving is None else shifts[best] * moving[:, np.newaxis])
@@ -87,7 +119,11 @@ class LearnedJudge(Judge):
     def finalists(
         self, found: Sequence[Assessment], again: Callable[[int, Judge], Assessment]
     ) -> list[Assessment | None]:
-        """Assess all candidates anew, by all that is known by now."""
+        """Ask what is in doubt, the best candidates first; assess all by what is known then."""
+        if self.asking:
+            order = sorted(range(len(found)), key=lambda k: found[k].cost)
+            spreads = [float(one.resampled.std()) for one in found]
+            self._settle([self._thresholds(k, found[k].scores, spreads[k]) for k in order])
         quiet = replace(self, asking=False)
         return [again(k, quiet) for k in range(len(found))]
 
@@ -97,7 +133,11 @@ class LearnedJudge(Judge):
             return True
         costs = self.inner.evaluate(scores)
         doubt = max(ENOUGH * costs[1:].std(), 2.0 * self.formula.noise)
-        return not abs(self._ask(scores) - costs[0]) > doubt
+        return not abs(self._ask([scores])[0] - costs[0]) > doubt
+
+    def closing(self) -> LearnedJudge:
+        """Return the judge that asks the function."""
+        return replace(self, asking=True, asked={})
 
     def varies(self, scores: Floats64) -> bool:
         """Return whether any two answers so far differ."""
@@ -112,41 +152,62 @@ class LearnedJudge(Judge):
         """How far off the formula typically is."""
         return self.formula.error()
 
-    def _ask_about(self, scores: Floats64) -> None:
-        if self.formula.noise > 0.0 and self.ledger.calls >= MOST_VARIED:
-            return
-        _, costs = self.inner.sweep(scores)
-        noise = float(costs[np.argmin(costs[:, 1:].mean(axis=1)), 1:].std())
+    def _settle(self, candidates: Sequence[Thresholds]) -> None:
+        """Ask about thresholds of candidates that are best, or might be, until none is in doubt.
+
+        A batch has at most one question about each candidate; those before it are taken to be
+        answered as predicted.
+        """
+        waiting = deque(candidates)
+        while waiting and not (self.formula.noise > 0.0 and self.ledger.calls >= MOST_VARIED):
+            batch = self._batch(waiting)
+            if not batch:
+                break
+            self._ask([one.scores + one.shifts[place] for one, place in batch])
+            waiting += [one for one, _ in batch]
+
+    def _batch(self, waiting: deque[Thresholds]) -> list[tuple[Thresholds, int]]:
+        """Take candidates from the queue until there are questions enough, one about each."""
+        formula, batch = self.formula, list[tuple[Thresholds, int]]()
+        often = min(ASKED, (self.ledger.left + SPARED - 2) // SPARED)
+        while waiting and len(batch) < min(TOGETHER, self.ledger.left - 1):
+            one = waiting.popleft()
+            times = self.asked.get(one.name, 0)
+            place = self._doubtful(formula, one) if times < often else None
+            if place is not None:
+                self.asked[one.name] = times + 1
+                batch.append((one, place))
+                formula = formula.believing(one.counts[[place]])
+        return batch
+
+    def _thresholds(self, name: object, scores: Floats64, spread: float) -> Thresholds:
         shifts, sums = self.alone.flagged(scores)
         counts = np.rint(sums[:, 0, :-1] / self.alone.weights[0, 0]).astype(np.intp)
-        for _ in range(int(min(ASKED, (self.ledger.left + SPARED - 2) // SPARED))):
-            place = self._doubtful(counts, noise)
-            if place is None:
-                break
-            self._ask(scores + shifts[place])
+        return Thresholds(name, scores, shifts, counts, spread)
 
-    def _doubtful(self, counts: Ints, noise: float) -> int | None:
-        """Return which numbers of flagged rows are most worth a call; None if none are."""
-        formula, metric = self.formula, self.inner.metric
-        costs, errors = formula.predicted(counts)
+    def _doubtful(self, formula: Formula, one: Thresholds) -> int | None:
+        """Return which threshold is most worth a call; None if none is."""
+        metric = self.inner.metric
+        costs, errors = formula.predicted(one.counts)
         if isinstance(metric, LearnedMetric) and not metric.ends:
             costs[[0, -1]] = np.inf
         best, hope = int(np.argmin(costs)), int(np.argmin(costs - errors))
-        enough = max(ENOUGH * noise, VARIED * formula.noise)
+        enough = max(ENOUGH * one.spread, VARIED * formula.noise)
         if costs[hope] - errors[hope] < costs[best] - enough and formula.hopeful:
             return hope
-        close = costs[best] - formula.lowest <= noise and formula.noise == 0.0
+        close = costs[best] - formula.lowest <= one.spread and formula.noise == 0.0
         return best if errors[best] > (0.0 if close else enough) else None
 
-    def _ask(self, scores: Floats64) -> float:
-        """Ask the function, unless it has answered for good, and learn from the answer."""
-        known = self._known(scores)
-        if known is None:
-            key = self._key(scores)
-            again = self.formula.times.get(key, 0)
-            known = float(self.ledger.ask(self.ledger.problem.judge, scores[:, 0], again))
-            self.formula.tell(np.array([key]), np.array([known]))
-        return known  # NaN where the evaluation was skipped
+    def _ask(self, tables: Sequence[Floats64]) -> Floats64:
+        """Ask what has no final answer yet, in one batch, and learn from it; NaN if skipped."""
+        keys, judge = [self._key(scores) for scores in tables], self.ledger.problem.judge
+        new = [k for k, scores in enumerate(tables) if self._known(scores) is None]
+        again = [self.formula.times.get(keys[k], 0) + keys[:k].count(keys[k]) for k in new]
+        costs = self.ledger.ask_each([(judge, tables[k][:, 0]) for k in new], again)
+        if new:
+            self.formula.tell(np.array([keys[k] for k in new]), costs)
+        fresh = dict(zip(new, costs.tolist(), strict=True))
+        return np.array([fresh.get(k, self._known(scores)) for k, scores in enumerate(tables)])
 
     def _known(self, scores: Floats64) -> float | None:
         """Return the answer about these counts, if there is one and answers do not vary."""

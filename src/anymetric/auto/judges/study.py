@@ -59,25 +59,36 @@ class Study:
     def begin(self, scores: Floats64) -> bool | None:
         """Ask about thresholds and around the best; None if no formula is found.
 
-        Otherwise, whether flagging nobody and everybody has an answer.
+        Otherwise, whether flagging nobody and everybody has an answer. The first batch has all
+        that depends on no answer: thresholds, other rows with the same counts, and both ends.
         """
-        rate = float(np.mean(self.ledger.problem.valid.y > 0.0))
-        even = SCARCE_SHARES if self.scarce else SHARES
-        shifts = shifts_flagging(scores, [*even, *(rate * factor for factor in RATES)])
-        flagged = scores[:, np.newaxis] + shifts > 0.0
-        # The likeliest decisions first: if these fail, so does the function.
-        flagged = flagged[:, np.argsort(np.abs(flagged.mean(axis=0) - rate), kind="stable")]
-        costs, counts = self._answers(flagged), self._counts(flagged)
+        flagged = self._first(scores)
+        m, counts = flagged.shape[1], self._counts(flagged)
+        same = self._drawn(np.stack([counts[0]] * (1 if self.scarce else 2)))
+        # A failure that ends the run may be one of the ends only if they are asked apart.
+        together = not self.scarce and current().conduct.policy.skip
+        ends = self._drawn(self._end_counts()) if together else same[:, :0]
+        answers = self._answers(np.column_stack([flagged, same, ends]))
+        costs, others, at_ends = np.split(answers, [m, m + same.shape[1]])
         if not np.any(np.isfinite(costs)):
             return None
-        best = int(np.nanargmin(costs))
-        noise = self._noise(flagged[:, best], counts[best], costs[best])
+        noise = self._noise(flagged, costs, others)
         if noise is None:
             return None
         self.formula.noise = current().conduct.noise = noise
         self.formula.tell(counts, costs)
-        ends = False if self.scarce else self._ends()
-        return ends if self._learned(counts[[best, 0]]) else None
+        there = self._ends(at_ends)
+        best = int(np.nanargmin(costs))
+        return there if self._learned(counts[[best, 0]]) else None
+
+    def _first(self, scores: Floats64) -> NDArray[np.bool_]:
+        """Return the decisions ``(n, m)`` of some thresholds, the likeliest first."""
+        rate = float(np.mean(self.ledger.problem.valid.y > 0.0))
+        even = SCARCE_SHARES if self.scarce else SHARES
+        shifts = shifts_flagging(scores, [*even, *(rate * factor for factor in RATES)])
+        flagged = scores[:, np.newaxis] + shifts > 0.0
+        order = np.argsort(np.abs(flagged.mean(axis=0) - rate), kind="stable")
+        return np.asarray(flagged[:, order])  # if the first fail, so does the function
 
     def _learned(self, centres: Ints) -> bool:
         """Ask around some counts until answers can be predicted; return whether they can."""
@@ -121,33 +132,50 @@ class Study:
         spread = max(float(np.var(costs)) - self.formula.noise**2, 0.0) ** 0.5
         return self.formula.error(np.array(asked, dtype=np.intp)), spread
 
-    def _noise(self, flagged: NDArray[np.bool_], counts: Ints, cost: float) -> float | None:
-        """Return how much one answer varies from call to call; None if it is not of counts alone.
+    def _noise(self, flagged: NDArray[np.bool_], costs: Floats64, others: Floats64) -> float | None:
+        """Return the standard deviation of one answer; None if it is not of counts alone.
 
-        Other rows are flagged, as many of each cell. Only where that costs something else, the
-        same question is asked again.
+        `others` are answers about other rows, as many of each cell as in the first decisions.
+        Only where they differ, the same question is asked again.
         """
-        others = self._answers(self._drawn(np.stack([counts] if self.scarce else [counts, counts])))
-        others = others[np.isfinite(others)]
+        place = 0
+        if np.isnan(costs[0]):
+            place = int(np.nanargmin(costs))
+            counts = self._counts(flagged[:, [place]])
+            others = self._answers(self._drawn(np.repeat(counts, len(others), axis=0)))
+        cost, others = costs[place], others[np.isfinite(others)]
         if np.all(np.abs(others - cost) <= SAME * max(abs(cost), 1.0)):
             return 0.0
         if current().conduct.repeats == 1:
             return None
-        times = range(1, 2 if self.scarce else 4)
-        same = np.array([cost, *(self._answers(flagged[:, np.newaxis], k)[0] for k in times)])
-        same = same[np.isfinite(same)]
+        again = range(1, 2 if self.scarce else 4)
+        column = 2.0 * flagged[:, place] - 1.0
+        judge = self.ledger.problem.judge
+        same = self.ledger.ask_each([(judge, column)] * len(again), again)
+        same = np.append(cost, same[np.isfinite(same)])
         varied = float(np.std(same, ddof=min(1, len(same) - 1)))
         if np.abs(others - same.mean()).max() > ALIKE * varied:
+            current().conduct.noise = varied
             return None
         return float(np.std(np.append(same, others), ddof=1))
 
-    def _ends(self) -> bool:
-        """Ask about flagging nobody and everybody; return whether there are answers."""
-        ends = np.stack([np.zeros(len(self.formula.sizes)), self.formula.sizes]).astype(np.intp)
-        try:
-            costs = self._answers(self._drawn(ends))
-        except MetricError:
+    def _end_counts(self) -> Ints:
+        """Return the counts of flagging nobody and everybody."""
+        return np.stack([np.zeros(len(self.formula.sizes)), self.formula.sizes]).astype(np.intp)
+
+    def _ends(self, costs: Floats64) -> bool:
+        """Learn what flagging nobody and everybody costs; return whether both have answers.
+
+        Where they were not in the first batch they are asked about now, unless calls are few.
+        """
+        if self.scarce:
             return False
+        ends = self._end_counts()
+        if not len(costs):
+            try:
+                costs = self._answers(self._drawn(ends))
+            except MetricError:
+                return False
         there = np.isfinite(costs)
         self.formula.tell(ends[there], costs[there])
         return bool(np.all(there))
@@ -166,11 +194,11 @@ class Study:
         size = len(self.formula.sizes)
         return np.stack([np.bincount(self.cell[one], minlength=size) for one in flagged.T])
 
-    def _answers(self, flagged: NDArray[np.bool_], again: int = 0) -> Floats64:
-        """Ask the function about decisions ``(n, m)``, perhaps not for the first time."""
+    def _answers(self, flagged: NDArray[np.bool_]) -> Floats64:
+        """Ask the function about decisions ``(n, m)``."""
         judge = self.ledger.problem.judge
         parts = blocks(flagged.T, len(self.cell))
-        return np.concatenate([self.ledger.ask(judge, 2.0 * part.T - 1.0, again) for part in parts])
+        return np.concatenate([self.ledger.ask(judge, 2.0 * part.T - 1.0) for part in parts])
 
 
 def partition_of(problem: Problem) -> Partition | None:
