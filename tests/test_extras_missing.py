@@ -93,7 +93,16 @@ def torch():
 def study():
     importlib.import_module("anymetric.cli.studies").optuna.create_study()
 
+def onnx():
+    line = anymetric.MetricClassifier("f1", model="linear", random_state=0).fit(X, y)
+    line.to_onnx()
+
+def estimators():
+    importlib.import_module("anymetric.exports.onnx.estimators").inlined(None, "X", None, {})
+
 FEATURES = {
+    "onnx": onnx,
+    "skl2onnx": estimators,
     "optuna": study,
     "cma": lambda: anymetric.baselines.CMAES("f1", random_state=0).fit(X, y),
     "torch": torch,
@@ -170,6 +179,8 @@ def test_estimators_learn_without_extras(bare, kind):
 @pytest.mark.parametrize(
     ("feature", "message"),
     [
+        ("onnx", "The ONNX export needs onnx: pip install 'anymetric[onnx]'."),
+        ("skl2onnx", "The ONNX export needs skl2onnx: pip install 'anymetric[onnx]'."),
         ("optuna", "Exporting a study needs optuna: pip install 'anymetric[optuna]'."),
         ("cma", "CMAES needs cma: pip install 'anymetric[baselines]'."),
         ("torch", "TorchModel needs torch: pip install 'anymetric[torch]'."),

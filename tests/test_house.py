@@ -28,6 +28,7 @@ LAYERS = (
         "boosting",
         "descent",
         "diagnosis",
+        "exports",
         "networks",
         "notebook",
         "span",

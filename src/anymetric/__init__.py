@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     )
     from anymetric.errors import MetricWarning, MissingExtra
     from anymetric.estimators import MetricClassifier, MetricRanker, MetricRegressor, scorer
+    from anymetric.exports import export_onnx
     from anymetric.gradients import FiniteDifferences, LinearInterpolation, Subspace, TwoStep
     from anymetric.metrics import (
         CommandMetric,
@@ -107,6 +108,7 @@ __all__ = [
     "as_metric",
     "at_least",
     "at_most",
+    "export_onnx",
     "gap",
     "load",
     "lp_family",
@@ -129,6 +131,7 @@ _HOMES = {
     "displays": ("DescentDisplay", "FrontierDisplay", "SliceWeightsDisplay", "ThresholdDisplay"),
     "errors": ("MetricWarning", "MissingExtra"),
     "estimators": ("MetricClassifier", "MetricRanker", "MetricRegressor", "scorer"),
+    "exports": ("export_onnx",),
     "gradients": ("FiniteDifferences", "LinearInterpolation", "Subspace", "TwoStep"),
     "metrics": (
         "CommandMetric",

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from anymetric.data import Data
 from anymetric.gradients import Estimate
 from anymetric.ledger import Probe
+from anymetric.losses import Loss
 from anymetric.metrics import MetricError
 from anymetric.models import Scorer
 from anymetric.projections import Projection
@@ -158,6 +159,8 @@ class Solution:
         What turns scores into decisions, where that takes metadata.
     held_out : array or None
         The answer's scores of the validation rows, by models that these did not train.
+    losses : tuple of (share, Loss or None)
+        The losses of the answer's candidates, where they train by row; None is the usual one.
 
     Examples
     --------
@@ -181,6 +184,7 @@ class Solution:
     out_of_fold: tuple[Data, NDArray[np.float64]] | None = field(default=None, repr=False)
     rule: FittedRule | None = field(default=None, repr=False)
     held_out: NDArray[np.float64] | None = field(default=None, repr=False)
+    losses: tuple[tuple[float, Loss | None], ...] = field(default=(), repr=False)
 
     @property
     def theta(self) -> NDArray[np.float64]:

@@ -5,6 +5,7 @@ import os
 from pathlib import Path
 
 import numpy as np
+import onnxruntime
 import pandas as pd
 import pytest
 import skops.io
@@ -396,3 +397,28 @@ def test_prices_are_predicted_by_their_logarithm(tmp_path, monkeypatch, told):
     off = np.abs(pd.read_csv("found.csv")["prediction"] - price).mean()
     assert off < 0.3 * np.abs(price - np.median(price)).mean()
     assert "logarithm of the prediction" in Path("r/report.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("run", ["done", "grown"])
+def test_an_exported_model_agrees_with_the_saved_one(run, request, told, tmp_path):
+    made, out = request.getfixturevalue(run), tmp_path / "model.onnx"
+    code, said, err = told("export", made.model, "--onnx", out, "--json")
+    assert code == 0, err
+    found, model = json.loads(said), load_model(made.model)
+    table = people(60, seed=5) if run == "done" else pd.read_csv(made.home / "rows.csv")
+    session = onnxruntime.InferenceSession(out)
+    label, probabilities, score = session.run(None, {"X": model.matrix(table)})
+    assert label.tolist() == model.predict(table).tolist()
+    np.testing.assert_allclose(score, model.scores(table), atol=1e-5)
+    np.testing.assert_allclose(probabilities.sum(axis=1), 1.0)
+    assert found["columns"] == model.feature_names
+    assert found["inputs"] == ["X"]
+
+
+def test_an_export_says_what_it_wants(done, told, tmp_path):
+    code, _out, err = told("export", done.model)
+    assert code == 2
+    assert "Give one of --optuna ADDRESS (for a run) and --onnx FILE (for a model)." in err
+    code, out, err = told("export", done.model, "--onnx", tmp_path / "model.onnx")
+    assert code == 0, err
+    assert "columns, vectorised as in training" in " ".join(out.split())

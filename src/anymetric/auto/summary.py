@@ -12,7 +12,7 @@ from anymetric.auto.answer import Answer
 from anymetric.auto.records import LINEAR, Assessment, Predictions
 from anymetric.auto.search import Search
 from anymetric.auto.selection import Average
-from anymetric.auto.weights import LearnedWeights, weights_of
+from anymetric.auto.weights import LearnedWeights, losses_of, weights_of
 from anymetric.metrics import Classes
 from anymetric.models import Ensemble
 from anymetric.rules import GroupRule
@@ -89,7 +89,7 @@ def build_solution(
     evaluated = evaluated or search
     proposals = [one.proposal for one in answer.table.candidates]
     summary = summary_of(evaluated, answer)
-    rows = valid = None
+    rows, valid, losses = None, None, losses_of(proposals, answer.shares)
     if all(one.surrogates is None for one in proposals):
         weights = LearnedWeights.of(sample, proposals, answer.shares)
         rows, valid = weights.training_weights(problem), weights.validation_weights(problem)
@@ -112,6 +112,7 @@ def build_solution(
         seen,
         rule=answer.found.rule,
         held_out=held_out,
+        losses=losses,
     )
 
 

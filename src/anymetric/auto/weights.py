@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from anymetric.auto.records import Predictions, Proposal
 from anymetric.auto.sample import Sample, unit
+from anymetric.losses import Loss
 from anymetric.metrics import Classes
 from anymetric.problem import Problem
 from anymetric.surrogates import ClassLoss, Sliced, Slices
@@ -132,6 +133,24 @@ def weights_of(
             weights[name] = weights.get(name, 0.0) + float(share)
         return weights
     return LearnedWeights.of(sample, proposals, shares).slice_weights(problem)
+
+
+def losses_of(proposals: list[Proposal], shares: Floats64) -> tuple[tuple[float, Loss | None], ...]:
+    """Return the share of each loss in the answer; none where surrogates train in its place.
+
+    Examples
+    --------
+    >>> from anymetric.auto.records import Weighting
+    >>> losses_of([Proposal(Weighting()), Proposal(Weighting("all"))], np.array([0.25, 0.75]))
+    ((1.0, None),)
+    """
+    if any(one.surrogates is not None for one in proposals):
+        return ()
+    found: dict[Loss | None, float] = {}
+    for proposal, share in zip(proposals, shares.tolist(), strict=True):
+        if share > 0.0:
+            found[proposal.loss] = found.get(proposal.loss, 0.0) + share
+    return tuple((share, loss) for loss, share in found.items())
 
 
 def by_row(weights: Floats64) -> Floats64:

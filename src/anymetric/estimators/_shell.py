@@ -22,6 +22,7 @@ from anymetric.estimators._certificates import (
     set_apart,
     warn_if_uncertain,
 )
+from anymetric.estimators._exports import Exports
 from anymetric.estimators._learned import (
     warn_if_skipped,
 )
@@ -51,7 +52,14 @@ from anymetric.tuning import FMEASURE_SIGMAS, FMEASURE_STEPS
 
 
 class MetricEstimator(
-    ShowsRun, TakesRows, ChoosesMethod, Unpacks, Answers, CallbackSupportMixin, BaseEstimator
+    ShowsRun,
+    TakesRows,
+    ChoosesMethod,
+    Unpacks,
+    Answers,
+    Exports,
+    CallbackSupportMixin,
+    BaseEstimator,
 ):
     """Fit a linear model for a metric: the part that does not depend on the kind of target."""
 

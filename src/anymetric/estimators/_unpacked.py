@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from anymetric.estimators._exports import learned_of
 from anymetric.estimators._families import families
 from anymetric.estimators._learned import (
     learned_weights,
@@ -98,8 +99,9 @@ class Unpacks:
         """Write the learned loss as `sample_weight` and `class_weight` for other learners."""
         n, kept = self.__dict__.pop("_given_rows", (0, None))
         judges = self.__dict__.pop("_given_judges", (0, None))
-        for name in ("sample_weight_", "sample_weight_val_", "class_weight_"):
+        for name in ("sample_weight_", "sample_weight_val_", "class_weight_", "_learned"):
             self.__dict__.pop(name, None)
+        self._learned = learned_of(self, problem, solution)
         if solution.validation_weights is not None and judges[1] is not None:
             alone = solution.row_weights is None or kept is None
             self.sample_weight_val_ = np.zeros(judges[0])

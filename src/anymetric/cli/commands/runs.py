@@ -1,4 +1,4 @@
-"""Commands for runs that were begun: resume, ask, tell, status, best and export."""
+"""Commands for runs that were begun: resume, ask, tell, status and best; and export."""
 
 from __future__ import annotations
 
@@ -116,18 +116,26 @@ def best(
 @app.command()
 @ending
 def export(
-    run: o.RunFolder,
-    optuna: Annotated[
-        str,
-        typer.Option(
-            "--optuna", metavar="ADDRESS", help="A database of Optuna's: sqlite:///study.db."
-        ),
+    source: Annotated[
+        Path, typer.Argument(metavar="RUN|MODEL", help="A run's folder, or a saved model.")
     ],
+    optuna: Annotated[
+        str | None,
+        typer.Option(
+            "--optuna",
+            metavar="ADDRESS",
+            help="Write a run's evaluations to a database of Optuna's: sqlite:///study.db.",
+        ),
+    ] = None,
+    onnx: Annotated[
+        Path | None,
+        typer.Option("--onnx", metavar="FILE", help="Write a model as ONNX: model.onnx."),
+    ] = None,
     quiet: o.Quiet = False,
     json: o.Json = False,
 ) -> None:
-    """Write the evaluations of a run as an Optuna study, which optuna-dashboard shows."""
-    from anymetric.cli.export import export as exported
+    """Write a run as an Optuna study (--optuna), or a model as ONNX (--onnx)."""
+    from anymetric.cli.export import chosen
 
     voice = Voice(quiet, json)
-    voice.document(exported(run, optuna, voice))
+    voice.document(chosen(source, optuna, onnx, voice))
