@@ -7,7 +7,7 @@ import pytest
 
 from anymetric.data import Data
 from anymetric.ledger import BudgetSpent, Ledger
-from anymetric.metrics import MetricError, as_metric, evaluations
+from anymetric.metrics import MetricError, as_metric, direct
 from anymetric.metrics.evaluations import Question, asked
 from anymetric.problem import Problem
 
@@ -40,9 +40,9 @@ def growing(n=8):
 def processes(monkeypatch):
     """How many calls were shared out."""
     shared = []
-    whole = evaluations._shared_out
+    whole = direct._shared_out
     monkeypatch.setattr(
-        evaluations, "_shared_out", lambda rest, n: shared.append(len(rest)) or whole(rest, n)
+        direct, "_shared_out", lambda rest, n: shared.append(len(rest)) or whole(rest, n)
     )
     return shared
 

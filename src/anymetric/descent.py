@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from anymetric.gradients import Estimate, GradientEstimator, LinearInterpolation
 from anymetric.gradients.settings import positive
 from anymetric.ledger import BudgetSpent, Ledger, Probe
+from anymetric.metrics.subjects import about
 from anymetric.projections import Adagrad, Projector
 from anymetric.solution import Iteration, Solution, Status, keeping
 
@@ -95,8 +96,9 @@ class Descent:
         positive("patience", self.patience)
 
     def start(self, ledger: Ledger, theta: NDArray[np.float64], number: int = 0) -> Iteration:
-        """Look at a starting point: iteration 0."""
-        here = ledger.evaluate(theta)
+        """Evaluate a starting point: iteration 0."""
+        with about(stage="descent", start=number, iteration=0):
+            here = ledger.evaluate(theta)
         return Iteration(0, number, here, here.profile, calls=ledger.calls)
 
     def advance(
@@ -106,7 +108,13 @@ class Descent:
         rng: np.random.Generator,
         estimate: Estimate | None = None,
     ) -> Iteration:
-        """Take one iteration: estimate (unless one is given), step, project, look."""
+        """Take one iteration: estimate (unless one is given), step, project, evaluate."""
+        with about(stage="descent", start=last.start, iteration=last.number + 1):
+            return self._advance(ledger, last, rng, estimate)
+
+    def _advance(
+        self, ledger: Ledger, last: Iteration, rng: np.random.Generator, estimate: Estimate | None
+    ) -> Iteration:
         began = time.perf_counter()
         number = last.number + 1
         eta = self.step / number**self.decay

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -14,6 +14,7 @@ from anymetric.data import Floats, Matrix
 from anymetric.metrics import BoundMetric, MetricError, Sweep
 from anymetric.metrics.calls import BoundCalls
 from anymetric.metrics.evaluations import Question, answered, current
+from anymetric.metrics.subjects import subject
 from anymetric.problem import Problem, blocks
 
 PLACE = "It was call {} of the run."
@@ -186,7 +187,10 @@ class Ledger:
         return np.inf if np.isnan(cost) else cost
 
     def ask_each(
-        self, asked: Sequence[tuple[BoundMetric, Floats]], again: Sequence[int] = ()
+        self,
+        asked: Sequence[tuple[BoundMetric, Floats]],
+        again: Sequence[int] = (),
+        about: Sequence[Mapping[str, Any]] = (),
     ) -> NDArray[np.float64]:
         """Return the costs of scores ``(n,)``, each by a judge of its own, counted.
 
@@ -195,22 +199,28 @@ class Ledger:
         asked : sequence of (judge, scores)
         again : sequence of int
             How often each was asked before; never by default.
+        about : sequence of mappings
+            What each is about, beside what all are about.
         """
         times = again or [0] * len(asked)
         boxes = [box for judge, scores in asked if (box := judge.box(scores)) is not None]
         if len(boxes) == len(asked):
-            return self._called(boxes, times)
+            return self._called(boxes, times, about)
         pairs = zip(asked, times, strict=True)
         return np.array([float(self.ask(judge, scores, time)) for (judge, scores), time in pairs])
 
     def _called(
-        self, asked: Sequence[tuple[BoundCalls, Floats]], again: Sequence[int] = ()
+        self,
+        asked: Sequence[tuple[BoundCalls, Floats]],
+        again: Sequence[int] = (),
+        about: Sequence[Mapping[str, Any]] = (),
     ) -> NDArray[np.float64]:
         """Return the costs by a black box; NaN where an evaluation was skipped."""
         self._afford(len(asked))
         repeats, again = self.repeats, again or [0] * len(asked)
+        subjects = [{**subject(), **one} for one in about or [{}] * len(asked)]
         questions = [
-            Question(judge, s, 0.0, k, repeat=again[k] * repeats + r)
+            Question(judge, s, 0.0, k, repeat=again[k] * repeats + r, about=subjects[k])
             for k, (judge, s) in enumerate(asked)
             for r in range(repeats)
         ]

@@ -7,11 +7,9 @@ ledger comes by the same way to the same model, and several processes that do so
 from __future__ import annotations
 
 import json
-import threading
 import time
 import zlib
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -27,9 +25,10 @@ from anymetric.metrics.faults import Answer, Conduct
 from anymetric.store import Evaluation, Posed, Store
 from anymetric.store.owners import worker
 from anymetric.store.records import DONE, FAILED
+from anymetric.store.writers import Leased, Writer
 
-# Seconds that a lease lasts unless it is renewed; seconds between looks at what others have done.
-LEASE, POLL = 120.0, 0.05
+# Seconds before what others have answered is read again.
+POLL = 0.05
 
 
 @dataclass(eq=False)
@@ -44,8 +43,8 @@ class Recorded:
     store : Store
     inner : Evaluations
         Who evaluates what is not known.
-    lease : float
-        Seconds.
+    writer : Writer, optional
+        `Leased` by default; `Buffered` where one process alone asks a quick function.
 
     Examples
     --------
@@ -70,7 +69,11 @@ class Recorded:
 
     store: Store
     inner: Evaluations = field(default_factory=Direct)
-    lease: float = LEASE
+    writer: Writer | None = None
+
+    def __post_init__(self) -> None:
+        if self.writer is None:
+            self.writer = Leased(self.store)
 
     @property
     def conduct(self) -> Conduct:
@@ -84,43 +87,48 @@ class Recorded:
         places: dict[str, list[int]] = {}
         for k, question in enumerate(questions):
             places.setdefault(question.key, []).append(k)
+        first = {key: questions[own[0]] for key, own in places.items()}
         missing = list(places)
         while missing:
-            for key, found in self.store.known(missing).items():
+            for key, found in self._writer.known(missing).items():
                 yield from ((k, replayed(found, questions[k])) for k in places[key])
                 missing.remove(key)
-            for key, answer in self._evaluated(missing, places, questions, n_jobs):
+            for key, answer in self._evaluated({key: first[key] for key in missing}, n_jobs):
                 yield from ((k, answer) for k in places[key])
                 missing.remove(key)
 
+    def flush(self) -> None:
+        """Write what is not yet written."""
+        self._writer.flush()
+
+    @property
+    def _writer(self) -> Writer:
+        assert self.writer is not None
+        return self.writer
+
     def _evaluated(
-        self,
-        missing: Sequence[str],
-        places: dict[str, list[int]],
-        questions: Sequence[Question],
-        n_jobs: int | None,
+        self, left: dict[str, Question], n_jobs: int | None
     ) -> Iterator[tuple[str, Answer]]:
         """Evaluate what nobody else is at, until others have the rest; then wait a little."""
-        left, me = list(missing), worker()
+        me = worker()
         try:
             while left:
-                at_once = self._at_once([questions[places[key][0]] for key in left], n_jobs)
-                taken = self.store.lease(left, me, self.lease, at_once)
+                taken = self._writer.take(list(left), me, self._at_once(left.values(), n_jobs))
                 if not taken:
                     time.sleep(POLL)
                     return
-                with self._holding(me):
-                    mine = [questions[places[key][0]] for key in taken]
-                    for key, answer in self._recorded(mine, me, n_jobs):
+                with self._writer.holding(me):
+                    for key, answer in self._recorded([left[key] for key in taken], me, n_jobs):
                         yield key, answer
-                        left.remove(key)
+                        del left[key]
         finally:
             if left:
-                self.store.release(me)
+                self._writer.release(me)
 
     def _recorded(
         self, questions: Sequence[Question], me: str, n_jobs: int | None
     ) -> Iterator[tuple[str, Answer]]:
+        together = self._at_once(questions, n_jobs) > 1
         began = time.perf_counter()
         for k, answer in self.inner.answers(questions, n_jobs):
             key, seconds = questions[k].key, time.perf_counter() - began
@@ -128,36 +136,19 @@ class Recorded:
                 yield key, answer
             else:  # a late answer of somebody else came first: it is the one that all use
                 yield key, replayed(self.store.known([key])[key], questions[k])
+            began = began if together else time.perf_counter()
 
     def _kept(self, found: Evaluation) -> bool:
         try:
-            return self.store.record(found)
+            return self._writer.write(found)
         except OSError as error:
             what = found.error if found.failed else f"{found.value!r}"
             said = f"{error.strerror}; what came before is kept, the answer {what} of {found.key}"
             raise OSError(error.errno, f"{said} is not", str(self.store.base)) from error
 
-    def _at_once(self, questions: Sequence[Question], n_jobs: int | None) -> int:
+    def _at_once(self, questions: Iterable[Question], n_jobs: int | None) -> int:
         slots = min(question.judge.slots for question in questions)
         return max(slots, int(effective_n_jobs(n_jobs)))
-
-    @contextmanager
-    def _holding(self, me: str) -> Iterator[None]:
-        """Renew the leases of this process for as long as it works."""
-        done = threading.Event()
-
-        def renew() -> None:
-            while not done.wait(self.lease / 3.0):
-                with suppress(LedgerError, OSError):  # another time; the work itself goes on
-                    self.store.renew(me, self.lease)
-
-        thread = threading.Thread(target=renew, daemon=True)
-        thread.start()
-        try:
-            yield
-        finally:
-            done.set()
-            thread.join()
 
 
 def entry(key: str, answer: Answer, seconds: float | None, who: str) -> Evaluation:

@@ -15,6 +15,7 @@ from anymetric.auto.records import LINEAR, Assessment, Predictions
 from anymetric.auto.search import Search
 from anymetric.auto.selection import Average, Selection, agreeing
 from anymetric.auto.threshold_transfer import PooledRows
+from anymetric.metrics.subjects import about
 
 Floats64 = NDArray[np.float64]
 # Selections after a cost that was predicted wrongly, at most.
@@ -56,9 +57,10 @@ def answer_of(search: Search, selection: Selection, transfer: bool) -> Answer | 
         table = search.finalists()
         if not len(table):
             return None
-        found = by_rule(search, table, selection, transfer)
-        if search.judge.confirmed(found.found.scores):
-            break
+        with about(stage="answer"):
+            found = by_rule(search, table, selection, transfer)
+            if search.judge.confirmed(found.found.scores):
+                break
     return found
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
@@ -127,6 +128,19 @@ class Proposal:
         return " ".join(parts)
 
     @property
+    def about(self) -> dict[str, Any]:
+        """What there is to list of it.
+
+        Examples
+        --------
+        >>> Proposal(Weighting()).about
+        {'family': 'linear', 'weighting': 'train', 'strength': 10.0}
+        """
+        what = self.note if self.surrogates is not None else self.weighting.name
+        found = {"family": self.family, "weighting": what, "strength": self.strength}
+        return found if self.loss is None else {**found, "loss": label_of(self.loss)}
+
+    @property
     def plain(self) -> bool:
         """Whether anybody would try it: all training rows alike, and the usual loss."""
         usual = self.loss is None or self.loss.name == "squared"
@@ -189,6 +203,8 @@ class Assessment:
     nearby : array of shape (B,), optional
         The mean cost on resamples over settings of the rule near the chosen one: candidates are
         compared by it, for it has less noise than the cost at one setting.
+    about : mapping
+        What was assessed, for whoever lists the questions about it.
 
     Examples
     --------
@@ -204,6 +220,7 @@ class Assessment:
     scale: float = 1.0
     rule: FittedRule | None = None
     nearby: Floats64 | None = None
+    about: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def mean(self) -> float:

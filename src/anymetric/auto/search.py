@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from anymetric.auto.records import Assessment, Candidate, Predictions, Proposal
 from anymetric.auto.sample import Sample
 from anymetric.ledger import BudgetSpent, Ledger, Probe
 from anymetric.metrics.evaluations import decided
+from anymetric.metrics.subjects import about
 from anymetric.models import Ensemble, Linear, Outputs, Scorer
 from anymetric.models.ensemble import single_linear
 from anymetric.problem import Problem
@@ -83,7 +84,9 @@ class Search:
         family = self.families[proposal.family]
         near = nearest(proposal, self.table.candidates)
         candidate = family.fit(proposal, near, self.rng.spawn(1)[0])
-        assessment = self.rule.assess(candidate.valid, self.judge)
+        what = {"stage": "candidate", "iteration": len(self.iterations), **proposal.about}
+        with about(**what):
+            assessment = replace(self.rule.assess(candidate.valid, self.judge), about=what)
         if not np.isfinite(assessment.cost):
             return None
         here = self.probe(candidate.scorer, assessment)

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 from anymetric.cli.baselines import OURS, Rows, Setting, allowance, baselines_for, fit_ours, fitted
 from anymetric.cli.budget import Plan
 from anymetric.cli.faults import Stopped, UserError, full, need
-from anymetric.cli.journal import Journal
 from anymetric.cli.limits import told_limits
 from anymetric.cli.models import TableModel, dump_model
 from anymetric.cli.progress import Course, told
@@ -30,6 +29,7 @@ from anymetric.metrics.metered import Metered
 from anymetric.recorded import Asking, Recorded, waiting
 from anymetric.report import Run, gather, page
 from anymetric.solution import Status
+from anymetric.store.writers import Buffered
 
 if TYPE_CHECKING:
     from anymetric.cli.fit import Fit
@@ -136,7 +136,8 @@ class Work:
     def _evaluations(self, answers: Answers) -> Any:
         store = self.run.store
         if answers is Answers.CALLED:
-            return Journal(store) if self.asked.box is None else Recorded(store)
+            quick = self.asked.box is None  # a function in this process
+            return Recorded(store, writer=Buffered(store) if quick else None)
         return Asking(store, poses=answers is Answers.ASKED)
 
     def _numbered(self, rows: Rows, sample: Any) -> Rows:

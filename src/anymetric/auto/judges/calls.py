@@ -123,12 +123,14 @@ class CallsJudge(Judge):
         if np.all(np.isnan(first)):
             return np.full(len(asked), np.inf)
         first = self._noticed(scores, first)
-        rest = self.ledger.ask_each(asked[len(first) :])
+        what = [{"resample": b} for b in range(len(first) - 1, len(self.resamples))]
+        rest = self.ledger.ask_each(asked[len(first) :], about=what)
         return without_missing(np.append(first, rest))
 
     def resample(self, scores: Floats64) -> Floats64:
         """Ask about each resample, however few calls there are."""
-        return without_missing(self.ledger.ask_each(self._resampled(scores)))
+        what = [{"resample": b} for b in range(len(self.resamples))]
+        return without_missing(self.ledger.ask_each(self._resampled(scores), about=what))
 
     def sweep(
         self, scores: Floats64, output: int = 0, moving: Bools | None = None
@@ -191,13 +193,15 @@ class CallsJudge(Judge):
             return list(found)
         most = min(RACED * self.ledger.evaluations, self.left - len(self.resamples) - 3)
         costs = np.array([one.cost for one in found])
-        costs = self._raced([one.scores for one in found], costs, most)
+        given = self.ledger, self._judge, [one.scores for one in found], costs, most
+        costs = self.repeats.race(*given, about=[one.about for one in found])
         order = sorted(range(1, len(found)), key=lambda k: costs[k])
         each = len(self.resamples)
         count = int(min(FINALISTS, max((self.left - 2) // max(each, 1), 0))) if each else 0
         chosen = sorted([0, *order][:count])
         asked = [question for k in chosen for question in self._resampled(found[k].scores)]
-        answers = self.ledger.ask_each(asked).reshape(len(chosen), each)
+        what = [{**found[k].about, "resample": b} for k in chosen for b in range(each)]
+        answers = self.ledger.ask_each(asked, about=what).reshape(len(chosen), each)
         last: list[Assessment | None] = [None] * len(found)
         for k, own in zip(chosen, answers, strict=True):
             last[k] = replace(found[k], cost=float(costs[k]), resampled=without_missing(own))

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -15,6 +16,8 @@ from anymetric.auto.judges.formula import Formula, LearnedMetric
 from anymetric.auto.judges.study import Study, partition_of, scarce_answers
 from anymetric.auto.records import Assessment
 from anymetric.ledger import Ledger
+from anymetric.metrics.subjects import about as describing
+from anymetric.metrics.subjects import subject
 
 # An answer is predicted well enough within this part of the resamples' spread or, where answers
 # vary, of how much one does; a candidate is asked about so often at most, as long as there are so
@@ -40,6 +43,8 @@ class Thresholds:
         Flagged rows of each cell.
     spread : float
         Of the costs on resamples at the best threshold.
+    about : mapping
+        What the candidate is.
     """
 
     name: object
@@ -47,6 +52,7 @@ class Thresholds:
     shifts: Floats64
     counts: Ints
     spread: float
+    about: Mapping[str, Any]
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,7 +113,7 @@ class LearnedJudge(Judge):
         if moving is None and self.asking:
             _, costs = self.inner.sweep(scores)
             spread = costs[np.argmin(costs[:, 1:].mean(axis=1)), 1:].std()
-            self._settle([self._thresholds(object(), scores, float(spread))])
+            self._settle([self._thresholds(object(), scores, float(spread), subject())])
         shifts, costs = self.inner.sweep(scores, output, moving)
         best = int(np.argmin(costs[:, 0] if costs.shape[1] == 1 else costs[:, 1:].mean(axis=1)))
         moved = scores + (shifts[best] if moving is None else shifts[best] * moving[:, np.newaxis])
@@ -122,8 +128,8 @@ class LearnedJudge(Judge):
         """Ask what is in doubt, the best candidates first; assess all by what is known then."""
         if self.asking:
             order = sorted(range(len(found)), key=lambda k: found[k].cost)
-            spreads = [float(one.resampled.std()) for one in found]
-            self._settle([self._thresholds(k, found[k].scores, spreads[k]) for k in order])
+            given = {k: (f.scores, float(f.resampled.std()), f.about) for k, f in enumerate(found)}
+            self._settle([self._thresholds(k, *given[k]) for k in order])
         quiet = replace(self, asking=False)
         return [again(k, quiet) for k in range(len(found))]
 
@@ -163,7 +169,8 @@ class LearnedJudge(Judge):
             batch = self._batch(waiting)
             if not batch:
                 break
-            self._ask([one.scores + one.shifts[place] for one, place in batch])
+            tables = [one.scores + one.shifts[place] for one, place in batch]
+            self._ask(tables, [one.about for one, _ in batch])
             waiting += [one for one, _ in batch]
 
     def _batch(self, waiting: deque[Thresholds]) -> list[tuple[Thresholds, int]]:
@@ -180,10 +187,12 @@ class LearnedJudge(Judge):
                 formula = formula.believing(one.counts[[place]])
         return batch
 
-    def _thresholds(self, name: object, scores: Floats64, spread: float) -> Thresholds:
+    def _thresholds(
+        self, name: object, scores: Floats64, spread: float, about: Mapping[str, Any]
+    ) -> Thresholds:
         shifts, sums = self.alone.flagged(scores)
         counts = np.rint(sums[:, 0, :-1] / self.alone.weights[0, 0]).astype(np.intp)
-        return Thresholds(name, scores, shifts, counts, spread)
+        return Thresholds(name, scores, shifts, counts, spread, about)
 
     def _doubtful(self, formula: Formula, one: Thresholds) -> int | None:
         """Return which threshold is most worth a call; None if none is."""
@@ -198,12 +207,13 @@ class LearnedJudge(Judge):
         close = costs[best] - formula.lowest <= one.spread and formula.noise == 0.0
         return best if errors[best] > (0.0 if close else enough) else None
 
-    def _ask(self, tables: Sequence[Floats64]) -> Floats64:
+    def _ask(self, tables: Sequence[Floats64], about: Sequence[Mapping[str, Any]] = ()) -> Floats64:
         """Ask what has no final answer yet, in one batch, and learn from it; NaN if skipped."""
         keys, judge = [self._key(scores) for scores in tables], self.ledger.problem.judge
         new = [k for k, scores in enumerate(tables) if self._known(scores) is None]
         again = [self.formula.times.get(keys[k], 0) + keys[:k].count(keys[k]) for k in new]
-        costs = self.ledger.ask_each([(judge, tables[k][:, 0]) for k in new], again)
+        told = [about[k] for k in new] if about else ()
+        costs = self.ledger.ask_each([(judge, tables[k][:, 0]) for k in new], again, told)
         if new:
             self.formula.tell(np.array([keys[k] for k in new]), costs)
         fresh = dict(zip(new, costs.tolist(), strict=True))
@@ -240,7 +250,8 @@ def learn_formula(
     cell = partition.of(problem.valid.y, problem.valid.side)
     sizes = np.bincount(cell).astype(np.float64)
     study = Study(ledger, cell, Formula(sizes, partition.shapes(sizes)), rng)
-    ends = study.begin(scores[:, 0])
+    with describing(stage="formula"):
+        ends = study.begin(scores[:, 0])
     if ends is None:
         return None
     metric = LearnedMetric(problem.metric.name, partition, study.formula, ends)

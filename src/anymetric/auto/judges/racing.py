@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -55,7 +56,13 @@ class Repeats:
                 answers = np.append(answers, self.ask(ledger, judge, [scores] * FURTHER))
                 self.noise = conduct.noise = float(np.nanstd(answers, ddof=1))
 
-    def ask(self, ledger: Ledger, judge: BoundMetric, tables: Sequence[Floats64]) -> Floats64:
+    def ask(
+        self,
+        ledger: Ledger,
+        judge: BoundMetric,
+        tables: Sequence[Floats64],
+        about: Sequence[Mapping[str, Any]] = (),
+    ) -> Floats64:
         """Return new answers to questions that have been asked before."""
         again = []
         for scores in tables:
@@ -63,7 +70,7 @@ class Repeats:
             key = digest(scores if box is None else box[0].reads(box[1]))
             self.times[key] = self.times.get(key, 0) + 1
             again.append(self.times[key])
-        return ledger.ask_each([(judge, scores.reshape(-1)) for scores in tables], again)
+        return ledger.ask_each([(judge, scores.reshape(-1)) for scores in tables], again, about)
 
     def race(
         self,
@@ -72,6 +79,7 @@ class Repeats:
         tables: Sequence[Floats64],
         costs: Floats64,
         most: float,
+        about: Sequence[Mapping[str, Any]] = (),
     ) -> Floats64:
         """Return the mean costs after repeats of the best; as they are where answers do not vary.
 
@@ -83,12 +91,17 @@ class Repeats:
         costs : array of shape (m,)
         most : float
             Repeats in all.
+        about : sequence of mappings
+            What each table is.
         """
         if not self.noise:
             return costs
-        return raced(
-            costs, self.noise, lambda own: self.ask(ledger, judge, [tables[k] for k in own]), most
-        )
+
+        def ask(places: Ints) -> Floats64:
+            what = [about[k] for k in places] if about else ()
+            return self.ask(ledger, judge, [tables[k] for k in places], what)
+
+        return raced(costs, self.noise, ask, most)
 
 
 def raced(costs: Floats64, noise: float, ask: Callable[[Ints], Floats64], most: float) -> Floats64:
