@@ -35,6 +35,7 @@ LAYERS = (
         "starts_classes",
         "tuning",
     },
+    {"explaining"},
     {"estimators"},
     {"runs"},
     {"datasets"},

@@ -53,6 +53,24 @@ def recording(estimator, given):
             store.close()
 
 
+@contextmanager
+def continuing(estimator):
+    """Let the estimator's ledger answer questions that come after its fit."""
+    ledger = getattr(estimator, "ledger", None)
+    conduct = Conduct(as_policy(getattr(estimator, "on_error", "raise")))
+    if ledger is None:
+        with answered_by(conducted(current(), conduct)):
+            yield
+        return
+    store = ledger if isinstance(ledger, Store) else open_store(ledger)
+    try:
+        with answered_by(Recorded(store, Direct(conduct))):
+            yield
+    finally:
+        if store is not ledger:
+            store.close()
+
+
 def begin(store, told):
     """Say what a run is of; one that ended at a failure may try that again."""
     if store.begin(told):

@@ -23,6 +23,7 @@ from anymetric.estimators._certificates import (
     warn_if_uncertain,
 )
 from anymetric.estimators._exports import Exports
+from anymetric.estimators._explained import ExplainsMetric
 from anymetric.estimators._learned import (
     warn_if_skipped,
 )
@@ -58,6 +59,7 @@ class MetricEstimator(
     Unpacks,
     Answers,
     Exports,
+    ExplainsMetric,
     CallbackSupportMixin,
     BaseEstimator,
 ):
@@ -219,7 +221,8 @@ class MetricEstimator(
         problem = self._problem(self._goal(), train, valid)
         warn_if_unweighed(self.metric_, valid.weights)
         try:
-            solution = self._run(problem, rng)
+            with self._listening(problem):
+                solution = self._run(problem, rng)
         except MetricError as error:
             if error.best is None and has_gaps(problem.train.X):
                 raise  # a plain line cannot read gaps
@@ -244,6 +247,7 @@ class MetricEstimator(
         if certifying is not None:
             solution = self._certify(problem, solution, certifying, rng)
         self._unpack(problem, solution)
+        self._keep_record(problem, solution)
         self._unpack_conduct()
         warn_if_skipped(current().conduct)
         return self
