@@ -66,6 +66,9 @@ class Explain:
 
     estimator: object
 
+    def __reduce__(self):
+        return Explain, (None,)  # a metric that is sent elsewhere does not take the rows along
+
     def __call__(self, max_calls=60, max_seconds=None):
         """Say in words what the metric values.
 
@@ -81,6 +84,11 @@ class Explain:
         Explanation
             Print it.
         """
+        if self.estimator is None:
+            raise ValueError(
+                "A metric that was pickled by itself knows no fit: pickle the estimator, and "
+                "explain its metric_."
+            )
         ours, state = self.estimator, self.estimator.__dict__
         record, allowed = state["_record"], getattr(ours, "max_metric_calls", None)
         if allowed is not None:

@@ -22,8 +22,8 @@ from anymetric.estimators._certificates import (
     set_apart,
     warn_if_uncertain,
 )
-from anymetric.estimators._exports import Exports
 from anymetric.estimators._explained import ExplainsMetric
+from anymetric.estimators._exports import Exports
 from anymetric.estimators._learned import (
     warn_if_skipped,
 )
