@@ -236,7 +236,9 @@ def test_an_exception_of_the_function_is_the_cause():
 
     bound = as_metric(broken, greater_is_better=True).bind(Y)
     with pytest.raises(
-        MetricError, match=r"KeyError: 'amount'\. It was called on 5 rows"
+        MetricError,
+        match=r"KeyError: 'amount' \(\S*test_metrics_users.py, line \d+, in broken: raise KeyError"
+        r"\(\"amount\"\)\)\. It was called on 5 rows",
     ) as caught:
         bound.values(SCORES)
     assert isinstance(caught.value.__cause__, KeyError)

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from anymetric.errors import MissingExtra, import_extra
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+STOPPED = 130
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -23,6 +26,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     0
     """
     given = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        return started(given)
+    except KeyboardInterrupt:  # while modules are still being imported
+        print("anymetric: Stopped; nothing was kept.", file=sys.stderr)
+        return STOPPED
+
+
+def started(given: list[str]) -> int:
+    """Import what the command line needs, and run the command."""
+    from anymetric.errors import MissingExtra, import_extra
+
     try:
         for module in ("typer", "rich"):
             import_extra(module, needed_by="The command line", extra="cli")

@@ -1,8 +1,10 @@
 """The door itself: light, lazy, and honest about what it has."""
 
 import json
+import signal
 import subprocess
 import sys
+import time
 
 import numpy as np
 import pandas as pd
@@ -18,7 +20,7 @@ from anymetric.cli.reading import read_table, separator_of
 from anymetric.cli.roles import Roles
 from anymetric.cli.schema import Schema
 from anymetric.cli.tables import write_table
-from anymetric.cli.voice import Voice, shown, strict
+from anymetric.cli.voice import Voice, measured, shown, strict
 from anymetric.ledger import Probe
 from anymetric.metrics import metric_names
 from anymetric.solution import Iteration
@@ -72,7 +74,7 @@ def test_every_option_of_every_command_has_a_word_of_help(command, monkeypatch):
 def test_help_names_the_commands_in_reading_order(capsys):
     assert main(["--help"]) == 0
     out = capsys.readouterr().out
-    places = [out.index(f"│ {name} ") for name in (*COMMANDS, "paper")]
+    places = [out.index(f"\n  {name} ") for name in (*COMMANDS, "paper")]
     assert places == sorted(places)
 
 
@@ -201,3 +203,50 @@ def test_plain_lines_come_once_in_a_while_and_never_when_quiet(capsys, monkeypat
     with telling(Voice(quiet=True), course) as tell:
         tell()
     assert capsys.readouterr() == ("", "")
+
+
+RUNS = ["resume", "ask", "tell", "status", "best", "export"]
+
+
+@pytest.mark.parametrize("command", ["", *COMMANDS, *RUNS, "paper"])
+def test_help_fits_eighty_columns_and_cuts_no_word(command, told, monkeypatch):
+    import typer
+
+    from anymetric.cli.commands import app
+
+    monkeypatch.setenv("COLUMNS", "80")
+    code, out, err = told(*([command] if command else []), "--help")
+    assert code == 0, err
+    assert max(map(len, out.splitlines())) <= 80
+    assert "…" not in out
+    if command == "paper":  # argparse writes that one
+        return
+    group = typer.main.get_command(app)
+    params = group.commands[command].params if command else group.params
+    flowing = " ".join(out.split())
+    for one in params:
+        assert all(name in flowing for name in one.opts if name.startswith("-"))
+        assert one.help in flowing
+
+
+@pytest.mark.parametrize("seconds", [0.12, 0.3])
+def test_stopping_while_modules_are_imported_is_quiet(seconds, tmp_path):
+    command = [sys.executable, "-m", "anymetric", "fit", "x.csv", "-t", "y", "-m", "f1"]
+    begun = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, cwd=tmp_path)
+    time.sleep(seconds)
+    begun.send_signal(signal.SIGINT)
+    _out, err = begun.communicate(timeout=60)
+    assert "Traceback" not in err
+    assert "KeyboardInterrupt" not in err
+
+
+def test_numbers_of_a_column_stand_below_each_other(capsys):
+    cells = [measured(0.689, 0.0094), measured(12.5, 0.12), measured(3.0, None)]
+    rows = [[f"m{k}", cell] for k, cell in enumerate(cells)]
+    Voice().table(["method", "value"], rows, "A title that is wider than the table below it is")
+    title, *lines = capsys.readouterr().out.splitlines()
+    assert title.rstrip() == "A title that is wider than the table below it is"
+    values = [line for line in lines if "." in line]
+    assert len({line.index(".") for line in values}) == 1
+    assert len({line.index("±") for line in values if "±" in line}) == 1
+    assert values[0].split()[1:] == ["0.6890", "±", "0.0094"]

@@ -169,7 +169,7 @@ def test_a_metric_that_fails_is_told(rows, told, tmp_path):
     (tmp_path / "bad.py").write_text("def bad_score(y_true, y_pred):\n    return 1 / 0\n")
     code, out, err = told("fit", rows, "-t", "income", "-m", "bad:bad_score", "--drop", "note")
     assert (code, out) == (2, "")
-    assert "ZeroDivisionError" in err
+    assert "ZeroDivisionError: division by zero (bad.py, line 2, in bad_score: return 1 / 0)" in err
     assert "anymetric-runs" not in os.listdir()
 
 

@@ -156,7 +156,7 @@ def test_clean_rows_judge_and_make_the_table_and_sources_are_weighed(rows, told)
     code, out, err = told("fit", rows, *ask, "--run", "r")
     assert code == 0, err
     assert "group_mean_f1 on 150 rows of test.arrow" in out
-    assert "The page: r/report.html" in out
+    assert "Report: r/report.html" in out
     model = load_model("r/model.skops")
     assert any("source=A" in name for name in model.estimator.weights_)
     assert "vendor" not in model.schema.features
@@ -201,7 +201,7 @@ def test_groups_have_thresholds_of_their_own_in_every_command(rows, told):
     right = np.mean(scores["prediction"] == scores["target"])
     assert values["anymetric"]["value"] == pytest.approx(right)
     assert set(model.estimator.shifts_) == {"Female", "Male"}
-    assert "Each has a threshold of its own" in Path("r/report.html").read_text(encoding="utf-8")
+    assert "Each has its own threshold" in Path("r/report.html").read_text(encoding="utf-8")
     code, out, err = told("explain", "r/model.skops", "--json")
     assert json.loads(out)["shifts"] == model.estimator.shifts_
     code, out, err = told("evaluate", "r/model.skops", rows, "--json")

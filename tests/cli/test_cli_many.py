@@ -73,7 +73,7 @@ def test_a_label_that_training_never_saw_is_named(grown, told, tmp_path):
 def test_odd_labels_are_text_everywhere(cellar, told):
     code, out, err = told("fit", cellar, "-t", "grower", "-m", "accuracy", "--run", "r")
     assert code == 0, err
-    assert "The page: r/report.html" in out
+    assert "Report: r/report.html" in out
     scores = pd.read_csv("r/scores.csv")
     assert scores.columns[2:5].tolist() == [f"score_{name}" for name in sorted(GROWERS)]
     assert "<b>ant" not in Path("r/report.html").read_text()

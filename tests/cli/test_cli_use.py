@@ -83,7 +83,7 @@ def test_the_page_can_be_written_again(done, told, tmp_path):
     code, out, err = told("report", done.folder, "--out", tmp_path / "again.html")
     assert code == 0, err
     assert "group_mean_f1" in (tmp_path / "again.html").read_text()
-    assert out == f"The page: {tmp_path / 'again.html'}\n"
+    assert out == f"Report: {tmp_path / 'again.html'}\n"
 
 
 def test_a_type_that_is_not_ours_is_refused_by_name(told, tmp_path):

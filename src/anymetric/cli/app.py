@@ -15,13 +15,15 @@ import typer
 
 from anymetric import __version__
 from anymetric.cli.faults import Exit, Stopped, sentence
+from anymetric.cli.help import PlainGroup
 from anymetric.cli.voice import shown
 
 app = typer.Typer(
     name="anymetric",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
-    rich_markup_mode="rich",
+    rich_markup_mode=None,
+    cls=PlainGroup,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 DEBUG = "--debug"

@@ -274,7 +274,7 @@ class Fit:
             saved["copy"] = str(self.out)
         model = saved.get("copy", saved["model"])
         voice.line(f"Saved: {folder}/ (model, run and scores); the model: {model}")
-        voice.line(f"The page: {saved['report']}")
+        voice.line(f"Report: {saved['report']}")
         return {
             "metric": run.metric["name"],
             "greater_is_better": run.metric["greater_is_better"],

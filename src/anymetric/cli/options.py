@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-ROLES, TRAINING, SAYING = "Columns", "Training", "What is told and kept"
+ROLES, TRAINING, SAYING = "Columns", "Training", "Output"
 BOX = "A program or a person as the metric"
 
 
@@ -154,7 +154,7 @@ CommandTimeout = Annotated[
         "--command-timeout",
         metavar="SECONDS",
         min=0.001,
-        help="End the program after so long; an hour by default.",
+        help="Stop the program after this time; an hour by default.",
         rich_help_panel=BOX,
     ),
 ]
@@ -163,7 +163,7 @@ CommandRetries = Annotated[
     typer.Option(
         "--command-retries",
         min=0,
-        help="Start a failing program again so often, each time after a longer pause.",
+        help="How often to start a failing program again, each time after a longer pause.",
         rich_help_panel=BOX,
     ),
 ]
@@ -206,7 +206,7 @@ Group = Annotated[
 Source = Annotated[
     str,
     typer.Option(
-        help="The column that says where each training row comes from; no feature.",
+        help="The column with the source of each training row; no feature.",
         rich_help_panel=ROLES,
     ),
 ]
@@ -214,20 +214,21 @@ Side = Annotated[
     list[str] | None,
     typer.Option(
         "--side",
-        help="A column handed to the metric by its name; no feature unless --keep names it too.",
+        help="A column of metadata, passed to the metric by its name; no feature unless --keep "
+        "names it too.",
         rich_help_panel=ROLES,
     ),
 ]
 Drop = Annotated[
     list[str] | None,
     typer.Option(
-        "--drop", help="A column not to learn from, such as an id.", rich_help_panel=ROLES
+        "--drop", help="A column that is no feature, such as an id.", rich_help_panel=ROLES
     ),
 ]
 Keep = Annotated[
     list[str] | None,
     typer.Option(
-        "--keep", help="A side or source column to learn from as well.", rich_help_panel=ROLES
+        "--keep", help="A metadata or source column to learn from as well.", rich_help_panel=ROLES
     ),
 ]
 
@@ -243,7 +244,7 @@ Date = Annotated[list[str] | None, _kind("date", "dates")]
 Encoding = Annotated[
     str,
     typer.Option(
-        help="Of text files: utf-8, latin-1, ...; by default the one that they are in.",
+        help="The encoding of text files: utf-8, latin-1, ...; detected by default.",
         rich_help_panel=ROLES,
         show_default=False,
     ),
@@ -252,30 +253,27 @@ AllowUnknown = Annotated[
     bool,
     typer.Option(
         "--allow-unknown",
-        help="Take values as missing that training never saw or that cannot be read, however many "
-        "they are.",
+        help="Read any number of unknown or unreadable values as missing.",
         rich_help_panel=ROLES,
     ),
 ]
 Positive = Annotated[
     str | None,
     typer.Option(
-        help="The label that is positive, against all others; by default, of two labels, the "
-        "second in sorted order.",
+        help="The positive label, against all others; by default the second of two in sorted "
+        "order.",
         rich_help_panel=ROLES,
     ),
 ]
 Task = Annotated[
     Kind,
-    typer.Option(
-        help="How to read the target, where the metric leaves it open.", rich_help_panel=ROLES
-    ),
+    typer.Option(help="How to read the target, where the metric fits both.", rich_help_panel=ROLES),
 ]
 Greater = Annotated[
     bool | None,
     typer.Option(
         "--greater-is-better/--lower-is-better",
-        help="For a function whose name does not tell (*_score, *_error, *_loss do).",
+        help="The direction of a function whose name does not end in _score, _error or _loss.",
         show_default=False,
     ),
 ]
@@ -311,8 +309,8 @@ GroupThresholds = Annotated[
     bool,
     typer.Option(
         "--group-thresholds",
-        help="A threshold for each group, where that pays beyond noise; new rows must then have "
-        "the group column.",
+        help="A threshold for each group, where that improves the metric beyond noise; new rows "
+        "must then have the group column.",
         rich_help_panel=TRAINING,
     ),
 ]
@@ -320,8 +318,8 @@ Budget = Annotated[
     int | None,
     typer.Option(
         min=1,
-        help="The most calls of your metric in all: training, baselines and table. By default 100 "
-        "of a command, 40 of a person. Ready-made metrics cost nothing: there it limits training.",
+        help="The most calls of your metric in all: training, baselines and final table; by "
+        "default 100 of a command, 40 of a person. Of a ready-made metric it limits the training.",
         rich_help_panel=TRAINING,
     ),
 ]
@@ -330,11 +328,14 @@ Seconds = Annotated[
     typer.Option(
         "--max-seconds",
         min=0.001,
-        help="After so many no further candidate is trained; the best so far is kept.",
+        help="Train no further candidate after this time; the best so far is kept.",
         rich_help_panel=TRAINING,
     ),
 ]
-Seed = Annotated[int, typer.Option(min=0, help="Of all that is random.", rich_help_panel=TRAINING)]
+Seed = Annotated[
+    int,
+    typer.Option(min=0, help="The seed of everything that is random.", rich_help_panel=TRAINING),
+]
 Force = Annotated[
     bool,
     typer.Option("--force", help="Replace a file that is there.", rich_help_panel=SAYING),

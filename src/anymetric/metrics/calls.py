@@ -20,6 +20,7 @@ from anymetric.metrics.exchange import predictions_table
 from anymetric.metrics.faults import within
 from anymetric.metrics.identity import identity
 from anymetric.metrics.thresholds import Sweep, called_shifts
+from anymetric.metrics.traced import users_line
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,7 +115,9 @@ class BoundCalls(BoundMetric):
         except WorkspaceError:
             raise
         except (Exception, SystemExit) as error:
-            raise self._failure(probe, f"{type(error).__name__}: {error}") from error
+            where = users_line(error)
+            what = f"{type(error).__name__}: {error}" + (f" ({where})" if where else "")
+            raise self._failure(probe, what) from error
         number = _number(answer)
         if number is None:
             raise self._failure(probe, f"one finite number was expected, got {_shown(answer)}")

@@ -2,6 +2,7 @@
 
 from anymetric.cli.app import app
 from anymetric.cli.commands import runs, shows, trains, uses
+from anymetric.cli.help import PlainCommand
 
 __all__ = ["app", "runs", "shows", "trains", "uses"]
 
@@ -24,6 +25,8 @@ ORDER = (
     "demo",
     "paper",
 )
+for command in app.registered_commands:
+    command.cls = PlainCommand
 app.registered_commands.sort(
     key=lambda command: ORDER.index(getattr(command.callback, "__name__", ""))
 )

@@ -15,7 +15,7 @@ from anymetric.cli.voice import Voice
 @app.command()
 @ending
 def resume(run: o.RunFolder, quiet: o.Quiet = False, json: o.Json = False) -> None:
-    """Go on with a run that was stopped or killed: what is recorded is not paid for again.
+    """Continue a run that was stopped or killed; recorded evaluations are not repeated.
 
     Started in several terminals, the processes share the evaluations of one run.
     """
@@ -30,7 +30,7 @@ def resume(run: o.RunFolder, quiet: o.Quiet = False, json: o.Json = False) -> No
 def ask(
     run: o.RunFolder,
     count: Annotated[
-        int, typer.Option("--count", "-n", min=1, help="Hand out up to so many questions.")
+        int, typer.Option("--count", "-n", min=1, help="The most questions to hand out.")
     ] = 1,
     form: Annotated[
         o.Form, typer.Option("--format", help="Of the tables of predictions.")
@@ -41,7 +41,7 @@ def ask(
             "--lease",
             metavar="SECONDS",
             min=0.0,
-            help="After so long without an answer a question is handed out again.",
+            help="Hand a question out again after this time without an answer.",
         ),
     ] = 3600.0,
     quiet: o.Quiet = False,
@@ -69,7 +69,7 @@ def tell(
     ],
     failed: Annotated[
         str | None,
-        typer.Option("--failed", metavar="REASON", help="These keys have no answer; and why."),
+        typer.Option("--failed", metavar="REASON", help="Why these keys have no answer."),
     ] = None,
     quiet: o.Quiet = False,
     json: o.Json = False,
@@ -88,7 +88,7 @@ def tell(
 @app.command()
 @ending
 def status(run: o.RunFolder, json: o.Json = False) -> None:
-    """Say how a run stands: evaluations, open questions, failures, time."""
+    """Show the state of a run: evaluations, open questions, failures, time."""
     from anymetric.cli.questions import status as stands
 
     voice = Voice(json=json)
@@ -106,7 +106,7 @@ def best(
     quiet: o.Quiet = False,
     json: o.Json = False,
 ) -> None:
-    """Write the best model of a run by the answers so far, finished or not."""
+    """Write the best model of a run by the answers so far."""
     from anymetric.cli.questions import best as written
 
     voice = Voice(quiet, json)

@@ -38,7 +38,8 @@ def data(
     ] = None,
     force: o.Force = False,
     fetch: Annotated[
-        bool, typer.Option("--fetch", help="Download it where it is published, if it is not here.")
+        bool,
+        typer.Option("--fetch", help="Download it from where it is published, if it is missing."),
     ] = False,
     json: o.Json = False,
 ) -> None:
@@ -71,7 +72,7 @@ def demo(
         "anymetric-demo"
     ),
 ) -> None:
-    """Train for macro F1 on noisy data: one table, one picture, one page."""
+    """Train for macro F1 on noisy data: a table, a picture, a report."""
     from anymetric.demo import main
 
     raise typer.Exit(main(["--seed", str(seed), "--out", str(out)]))

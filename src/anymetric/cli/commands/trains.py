@@ -82,11 +82,11 @@ def fit(
     quiet: o.Quiet = False,
     json: o.Json = False,
 ) -> None:
-    """Train a model for a metric, and compare it with what else could be done.
+    """Train a model for a metric, and compare it with baselines.
 
-    A target of more than two labels trains as many classes. Numbers, words, text, dates and gaps
-    are turned into features by skrub. The last table is made on rows that no method saw, with the
-    error of each value.
+    A target of more than two labels trains as many classes. Numbers, categories, text, dates and
+    missing values are turned into features by skrub. The final table is of rows that no method
+    saw, with standard errors.
 
     [dim]anymetric fit train.csv --target income --metric group_mean_f1 --group sex[/dim]
     """
@@ -173,13 +173,13 @@ def compare(
     budget: o.Budget = None,
     folds: Annotated[
         int,
-        typer.Option(min=2, help="Cut the rows in so many parts.", rich_help_panel=o.TRAINING),
+        typer.Option(min=2, help="The number of folds.", rich_help_panel=o.TRAINING),
     ] = 5,
     repeats: Annotated[
         int | None,
         typer.Option(
             min=2,
-            help="Instead of folds: hold out a fifth so many times.",
+            help="Instead of folds: how many times to hold out a fifth.",
             rich_help_panel=o.TRAINING,
         ),
     ] = None,

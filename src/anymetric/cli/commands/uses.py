@@ -34,7 +34,7 @@ def predict(
     quiet: o.Quiet = False,
     json: o.Json = False,
 ) -> None:
-    """Predict new rows: score, rank and label, one line a row, in the order of the file.
+    """Predict new rows: score, rank and label of each, in the order of the file.
 
     A score above zero means the positive label, and rank 1 is the highest score; of more than two
     labels each has a score, and the highest decides. A model for a metric at the top, such as
@@ -111,11 +111,11 @@ def evaluate(
 @ending
 def explain(
     model: o.Model,
-    top: Annotated[int, typer.Option(min=1, help="Show so many coefficients.")] = 20,
+    top: Annotated[int, typer.Option(min=1, help="How many coefficients to show.")] = 20,
     quiet: o.Quiet = False,
     json: o.Json = False,
 ) -> None:
-    """Say what a model has learned: what each slice of the rows was worth, and each feature."""
+    """Show what a model has learned: the learned weights of the rows, and the features."""
     from anymetric.cli.explain import explain as explained
 
     voice = Voice(quiet, json)
@@ -135,12 +135,12 @@ def report(
     quiet: o.Quiet = False,
     json: o.Json = False,
 ) -> None:
-    """Write the page of a run again: one file that loads nothing from elsewhere."""
+    """Write the report of a run again: one HTML file that loads nothing from elsewhere."""
     from anymetric.cli.explain import write_page
 
     voice = Voice(quiet, json)
     page = write_page(run, out, force)
-    voice.line(f"The page: {page}")
+    voice.line(f"Report: {page}")
     if show:
         typer.launch(page.resolve().as_uri())
     voice.document({"report": str(page)})
