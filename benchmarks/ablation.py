@@ -31,7 +31,7 @@ REMOVED = {
     "averaging": {"selection": SingleBest()},
     "training rows at the threshold": {"transfer": False},
     "validation rows that train": {"use_validation": False},
-    "training rows weighted like validation": {"likeness": False},
+    "training rows weighted like validation": {"importance_weighting": False},
 }
 
 METHODS = {

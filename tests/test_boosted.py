@@ -13,7 +13,7 @@ from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_iris, make_classification, make_friedman1
 
 from anymetric import Boosted, MetricClassifier, MetricRanker, MetricRegressor
-from anymetric.boosting import BoostedDescent, Walk
+from anymetric.boosting import BoostedDescent, BoostedRun
 from anymetric.data import Data
 from anymetric.ledger import Ledger
 from anymetric.losses import Huber, Lp, Squared
@@ -319,7 +319,7 @@ def test_a_target_within_reach_is_reached_by_boosting():
     data = by_group()
     problem = Problem(data, per_class("logistic"), as_metric("error"), labels=(0, 1))
     ledger, rng = Ledger(problem), np.random.default_rng(0)
-    walk = Walk.begun(
+    walk = BoostedRun.begun(
         Boosted(), ledger, Boosted(5, held_out=0.0).learn(data, data.weights, rng), rng
     )
     target = walk.first.here.profile - np.array([0.02, 0.05])

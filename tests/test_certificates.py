@@ -202,7 +202,7 @@ def test_a_threshold_is_certified_also_where_training_labels_are_wrong(flipped):
     train, valid = gaussians(rng, 2000, flipped=flipped), gaussians(rng, 1000)
     found = certify((Claim(Precision(), 0.8, True, 0.9),), train, valid, Recall())
     assert found.holds
-    assert "of 1,000 rows that chose nothing" in str(found.certificates[0])
+    assert "of 1,000 held-out rows" in str(found.certificates[0])
     new = gaussians(rng, 100_000)
     flagged = new.above(found.threshold)
     assert new.rows.positive[flagged].mean() >= 0.8

@@ -1,4 +1,4 @@
-"""A limit with a confidence: rows that chose nothing certify it, at the door of the estimators."""
+"""A limit with a confidence: held-out rows certify it, through the estimators."""
 
 import numpy as np
 import pytest
@@ -30,14 +30,14 @@ def test_the_certificate_is_a_sentence_about_rows_that_chose_nothing():
     found = clf.certificate_
     assert found.certified
     assert str(found).startswith("precision >= 0.80 at 90 %: 0.")
-    assert str(found).endswith("flagged of 800 rows that chose nothing")
+    assert str(found).endswith("flagged of 800 held-out rows")
     flagged = clf.predict(given["X_val"]) == 1
     assert found.flagged == flagged.sum()
     assert found.value == pytest.approx(given["y_val"][flagged].mean())
-    assert "chose nothing" in clf.validation_
+    assert "are not used otherwise" in clf.validation_
 
 
-@pytest.mark.filterwarnings("ignore:No promise")
+@pytest.mark.filterwarnings("ignore:Not certified")
 @pytest.mark.parametrize("flipped", [0.0, 0.3])
 def test_a_promise_is_broken_no_more_often_than_it_says(flipped):
     broken, draws = 0, 20
@@ -59,7 +59,7 @@ def test_without_validation_rows_some_are_set_apart_and_do_not_train():
 def test_what_cannot_be_promised_says_what_can():
     X, y = sample(600, 123, apart=0.3)
     hard = at_least("precision", 0.97, confidence=0.95)
-    with pytest.warns(UserWarning, match="least violation|No promise"):
+    with pytest.warns(UserWarning, match="least violation|Not certified"):
         clf = MetricClassifier("accuracy", subject_to=[hard, "recall>=0.9"], **LINEAR).fit(X, y)
     assert not clf.certificate_.certified
     assert "is not certifiable with 120 rows; the best that is" in str(clf.certificate_)
@@ -81,7 +81,7 @@ def test_no_certificate_without_a_confidence_and_none_without_rows_for_it():
         _ = clf.certificate_
     with pytest.raises(ValueError, match="method='auto'"):
         MetricClassifier("recall", subject_to=PROMISE, method="descent").fit(X, y)
-    with pytest.raises(ValueError, match="too few to set some apart"):
+    with pytest.raises(ValueError, match="too few to hold some out"):
         MetricClassifier("recall", subject_to=PROMISE).fit(X[:40], y[:40])
 
 

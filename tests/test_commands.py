@@ -249,7 +249,7 @@ def test_any_output_is_a_number_or_a_clear_error(tmp_path_factory, printed, fiel
         ({"format": "xml"}, "format='xml' was asked"),
         ({"timeout": 0}, "timeout must be positive"),
         ({"slots": 0}, "slots at least 1"),
-        ({"on": "ranks"}, "on='ranks' was asked"),
+        ({"on": "ranks"}, "got 'ranks'"),
     ],
 )
 def test_wrong_settings_are_refused(more, said):

@@ -218,7 +218,7 @@ def test_kdd_cup_2008_is_read_from_its_two_files(tmp_path):
 
 
 def test_kdd_cup_2008_files_that_do_not_fit_are_explained(tmp_path):
-    with pytest.raises(DataError, match=r"Features\.txt was looked for"):
+    with pytest.raises(DataError, match=r"Features\.txt was not found"):
         load_kdd_cup_2008(tmp_path)
     write_kdd(tmp_path, label="0")
     with pytest.raises(DataError, match="Labels must be -1 or"):

@@ -192,7 +192,7 @@ def test_the_accuracy_asked_is_the_theorems(data):
     iteration = descent.advance(
         ledger, descent.start(ledger, np.zeros(5)), np.random.default_rng(0)
     )
-    assert iteration.projection.asked == pytest.approx(0.4 / 8)
+    assert iteration.projection.required == pytest.approx(0.4 / 8)
 
 
 def test_tuning_finds_the_best_of_its_grid_and_counts_all_calls(data):

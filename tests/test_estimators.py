@@ -78,11 +78,11 @@ def test_the_surrogates_of_classes_groups_and_sources_are_found_by_themselves():
 
 def test_the_hold_out_is_stratified_and_said():
     fitted = clone(ESTIMATORS[0]).fit(X, Y)
-    assert "40 of 200 rows were held out to judge, stratified" in fitted.validation_
+    assert "40 of 200 rows were held out, stratified" in fitted.validation_
     given = clone(ESTIMATORS[0]).fit(X, Y, X_val=X_VAL, y_val=Y_VAL)
     assert given.validation_ == "150 validation rows were given."
     few = clone(ESTIMATORS[0]).fit(X[:40], Y[:40])
-    assert "the training rows judge" in few.validation_
+    assert "the training rows are used for validation" in few.validation_
 
 
 def test_a_rare_group_does_not_cost_the_hold_out():
@@ -91,7 +91,7 @@ def test_a_rare_group_does_not_cost_the_hold_out():
     fitted = MetricClassifier("group_mean_f1", model="linear", method=QUICK, random_state=0).fit(
         X, Y, groups=groups
     )
-    assert "2 rows of small strata both train and judge" in fitted.validation_
+    assert "2 rows of small strata are used for both" in fitted.validation_
 
 
 @pytest.mark.parametrize(

@@ -177,33 +177,33 @@ TARGETS = {
     "no positives for f1": (
         CLASSIFIER,
         {"X_val": X[Y == 0], "y_val": Y[Y == 0]},
-        "all of the class '0': there the metric 'f1' is the same whatever",
+        "all of the class '0': the metric 'f1' is the same there whatever",
     ),
     "no positives for recall": (
         clone(CLASSIFIER).set_params(metric="recall"),
         {"X_val": X[Y == 0], "y_val": Y[Y == 0]},
-        "rows that judge: Metric 'recall' needs positives",
+        "validation rows: Metric 'recall' needs positives",
     ),
     "no negatives for gmean": (
         clone(CLASSIFIER).set_params(metric="gmean"),
         {"X_val": X[Y == 1], "y_val": Y[Y == 1]},
-        "rows that judge: Metric 'gmean' needs negatives",
+        "validation rows: Metric 'gmean' needs negatives",
     ),
     "no relevant rows": (RANKER, {"y": np.ones(N)}, "a ranker needs relevant rows"),
     "no relevant rows to judge": (
         RANKER,
         {"X_val": X[Y == 0], "y_val": Y[Y == 0]},
-        "rows that judge: Metric 'average_precision' needs positives",
+        "validation rows: Metric 'average_precision' needs positives",
     ),
     "only relevant rows to judge": (
         RANKER,
         {"X_val": X[Y == 1], "y_val": Y[Y == 1]},
-        "all relevant: there the metric 'average_precision' is the same whatever",
+        "all relevant: the metric 'average_precision' is the same there whatever",
     ),
     "no relevant rows for the top": (
         clone(RANKER).set_params(metric="precision@5", method="auto"),
         {"X_val": X[Y == 0], "y_val": Y[Y == 0]},
-        "all irrelevant: there the metric 'precision@5' is the same whatever",
+        "all irrelevant: the metric 'precision@5' is the same there whatever",
     ),
     "words to rank": (RANKER, {"y": np.where(Y, "good", "bad")}, "y must hold numbers; got '"),
     "words to predict": (REGRESSOR, {"y": np.where(Y, "up", "down")}, "y must hold numbers; got '"),
@@ -271,8 +271,14 @@ SETTINGS = {
     "short starts": ({"starts": np.zeros((1, 3))}, r"4 finite parameters.*shape \(1, 3\)"),
     "infinite starts": ({"starts": np.full((1, 4), np.inf)}, "4 finite parameters"),
     "too large a fraction": ({"validation_fraction": 1.0}, "validation_fraction"),
-    "nothing to judge": ({"validation_fraction": 0.001}, "0.001 of 80 rows leaves none to judge"),
-    "nothing to train": ({"validation_fraction": 0.999}, "0.999 of 80 rows leaves none to train"),
+    "nothing to judge": (
+        {"validation_fraction": 0.001},
+        "0.001 of 80 rows leaves none for validation",
+    ),
+    "nothing to train": (
+        {"validation_fraction": 0.999},
+        "0.999 of 80 rows leaves none for training",
+    ),
     "no calls": ({"max_metric_calls": 0}, "max_metric_calls"),
     "negative verbosity": ({"verbose": -1}, "verbose"),
 }
@@ -286,14 +292,14 @@ def test_bad_settings_are_refused(mistake):
 
 @pytest.mark.parametrize("fraction", [0.001, 0.999])
 def test_a_fraction_that_leaves_nothing_is_refused_for_numbers_too(fraction):
-    match = f"{fraction} of 80 rows leaves none to .* share between 0.0125 and 0.988"
+    match = f"{fraction} of 80 rows leaves none for .* share between 0.0125 and 0.988"
     refused(clone(REGRESSOR).set_params(validation_fraction=fraction), GOOD, match)
 
 
 def test_a_fraction_that_leaves_no_query_to_train_is_refused():
     ranker = MetricRanker("map", method=QUICK, validation_fraction=0.99, random_state=0)
     query = np.arange(N) // 4
-    refused(ranker, {**GOOD, "query": query}, "0.99 of 20 queries leaves none to train")
+    refused(ranker, {**GOOD, "query": query}, "0.99 of 20 queries leaves none for training")
 
 
 SCORES = {

@@ -222,7 +222,7 @@ def test_a_metric_cannot_harm_its_arguments(method):
 @EVERY
 def test_a_constant_metric_has_a_named_end_and_the_plain_model(estimator):
     flat = with_metric(estimator, lambda y_true, y_pred: 0.5).set_params(method="descent")
-    with pytest.warns(UserWarning, match="was -?0.5 whatever the model said"):
+    with pytest.warns(UserWarning, match="was -?0.5 for every model"):
         flat.fit(X, Y)
     assert flat.status_ is Status.FLAT
     assert flat.cost_ == flat.history_[0]["cost"]

@@ -50,7 +50,7 @@ HALVES = {"groups": np.array(["a", "a", "b", "b"])}
 @pytest.mark.parametrize(
     ("metric", "y", "given", "message"),
     [
-        (MacroByGroup(), Y, {}, "needs the side column 'groups'; columns given: none"),
+        (MacroByGroup(), Y, {}, "needs the metadata column 'groups'; columns given: none"),
         (Profit(tp="amount"), Y, {"side": HALVES}, r"'amount'; columns given: \['groups'\]"),
         (Recall(), -np.ones(3), {}, "'recall' needs positives"),
         (GMean(), np.ones(3), {}, "'gmean' needs negatives"),

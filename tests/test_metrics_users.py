@@ -80,7 +80,7 @@ def test_on_says_it_where_the_name_does_not():
     for on, expected in (("scores", SCORES), ("probabilities", expit(SCORES))):
         (_, second), _ = seen(on=on)(lambda a, b: 0)
         np.testing.assert_allclose(second, expected)
-    with pytest.raises(ValueError, match="on='margins'"):
+    with pytest.raises(ValueError, match="got 'margins'"):
         seen(on="margins")(lambda a, b: 0)
 
 
@@ -115,7 +115,7 @@ def test_weights_and_features_need_no_side_column():
     assert set(given) == {"sample_weight", "X", "pos_label"}
     assert given["pos_label"] == "yes"
     assert metric(asks, greater_is_better=True).needs == ()
-    with pytest.raises(ValueError, match="asks for 'X'"):
+    with pytest.raises(ValueError, match="needs 'X'"):
         seen()(asks)
 
 

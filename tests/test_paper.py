@@ -332,7 +332,7 @@ def test_the_page_says_what_is_missing(small, tmp_path):
     assert EXPERIMENTS["table2"].words.title in text
 
 
-def test_one_seed_has_no_error_and_no_verdict():
+def test_one_seed_has_no_error_and_no_result():
     line = Line(Entry("a", "b", "table3", "adult_noise0", "logistic", 0.1), (0.9,))
     assert not line.far
     assert line.texts()[4] == "–"

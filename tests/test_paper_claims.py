@@ -53,13 +53,13 @@ def altered(task_part, method, strength):
 
 
 def verdicts(strength):
-    return [claim.verdict for claim in claims_of(results(strength), FULL)]
+    return [claim.result for claim in claims_of(results(strength), FULL)]
 
 
 def test_results_as_hoped_hold_but_for_the_orders_that_the_paper_has_otherwise():
     found = claims_of(results(as_hoped), FULL)
-    assert [c.verdict for c in found[:ORDER]] == ["holds"] * 4
-    assert [c.verdict for c in found[LEADS:]] == ["holds"] * 2
+    assert [c.result for c in found[:ORDER]] == ["holds"] * 4
+    assert [c.result for c in found[LEADS:]] == ["holds"] * 2
     # The paper itself has PostShift before Proposed on COMPAS and Default, and LogReg on Adult.
     turned = {check.data for check in found[ORDER].checks if check.holds is False}
     assert turned == {
@@ -109,19 +109,19 @@ def test_within_one_standard_error_of_the_best_is_enough(behind, holds):
 
 def test_without_results_nothing_holds_and_nothing_fails():
     found = claims_of({}, FULL)
-    assert {claim.verdict for claim in found} == {"open"}
+    assert {claim.result for claim in found} == {"open"}
     assert {check.holds for claim in found for check in claim.checks} == {None}
 
 
 def test_two_seeds_are_not_enough_for_a_verdict():
     found = claims_of(results(as_hoped, seeds=(0, 1)), FULL)
-    assert {claim.verdict for claim in found} == {"open"}
+    assert {claim.result for claim in found} == {"open"}
     assert all(check.numbers != "–" for claim in found for check in claim.checks)
 
 
 def test_a_failure_counts_before_the_rest_is_run():
-    assert Claim("x", (Check("a", False), Check("b"))).verdict == "does not hold"
-    assert Claim("x", (Check("a", True), Check("b", True))).verdict == "holds"
+    assert Claim("x", (Check("a", False), Check("b"))).result == "does not hold"
+    assert Claim("x", (Check("a", True), Check("b", True))).result == "holds"
 
 
 def test_a_gap_is_paired_by_seed_and_above_zero_where_the_first_is_better():
@@ -158,7 +158,7 @@ def test_claims_are_told_in_markdown_and_on_the_page():
     found = claims_of(results(altered("protein", "anymetric", -0.01)), FULL)
     text, html = report(found, "Said & done."), claims_html(found)
     for claim in found:
-        assert f"## {claim.verdict.capitalize()}: {claim.says}" in text
+        assert f"## {claim.result.capitalize()}: {claim.says}" in text
         for check in claim.checks:
             assert check.data in text
             assert escape(check.data) in html

@@ -135,7 +135,7 @@ def test_published_methods_start_at_zero_on_features_as_they_are(method):
 def test_features_far_from_one_are_warned_of():
     X, y = make_classification(100, 3, n_informative=2, n_redundant=0, random_state=0)
     clf = MetricClassifier("f1", method="paper", max_metric_calls=60, random_state=0)
-    with pytest.warns(MetricWarning, match="takes features as they are"):
+    with pytest.warns(MetricWarning, match="does not scale the features"):
         clf.fit(1000.0 * X, y)
 
 

@@ -277,7 +277,7 @@ def test_the_ablation_takes_every_ingredient_away_once_and_computes_nothing_twic
 
 def test_every_switch_of_the_default_is_in_the_ablation():
     """Whatever is on by default, and needs nothing from the user, can be taken away."""
-    switches = {"use_validation", "selection", "transfer", "likeness", "decision"}
+    switches = {"use_validation", "selection", "transfer", "importance_weighting", "decision"}
     assert switches < {field.name for field in fields(Auto)}
     assert {name for flags in ablation.REMOVED.values() for name in flags} == switches
 

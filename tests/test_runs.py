@@ -121,7 +121,7 @@ def test_another_run_is_refused(rows, tmp_path):
 
 
 def test_a_told_metric_cannot_be_called(rows):
-    with pytest.raises(MetricError, match="is told, not called"):
+    with pytest.raises(MetricError, match="are given, not computed"):
         told().fit(*rows)
 
 

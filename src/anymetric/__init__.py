@@ -122,7 +122,7 @@ __all__ = [
     "scorer",
 ]
 
-# Where each name lives. A name is imported when it is first asked for: the command line must
+# Where each name lives. A name is imported when it is first used: the command line must
 # answer `--help` before scikit-learn could even be loaded.
 _HOMES = {
     "auto": ("Auto",),

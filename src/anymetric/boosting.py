@@ -1,4 +1,4 @@
-"""Boosting: Algorithm 1 for trees, which have no parameters: it steps and projects in scores."""
+"""Boosting: Algorithm 1 for trees; without parameters, it works on the scores."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from anymetric.auto.weights import plain_weights
 from anymetric.diagnosis import around_scores
 from anymetric.gradients import Estimate, Subspace
-from anymetric.ledger import BudgetSpent, Ledger, Probe, tell_call
+from anymetric.ledger import BudgetSpent, Ledger, Probe, add_call_number
 from anymetric.metrics import MetricError
 from anymetric.models import Ensemble, Scorer
 from anymetric.models.boosted import Boosted
@@ -31,10 +31,10 @@ Watcher = Callable[[Iteration], bool | None]
 class BoostedDescent:
     """Algorithm 1 with boosted trees.
 
-    The gradient is estimated where the judging rows' scores move along the surrogates' own
-    gradients by them (Algorithm 2). The projection is boosting: each round adds a tree that
-    follows the gradient of ``sum_k ((l_k - target_k)_+)^2`` by the training rows' scores, until
-    the target is reached or the rounds are spent.
+    The gradient is estimated by moving the scores of the validation rows along the surrogates'
+    gradients (Algorithm 2). The projection is boosting: each round adds a tree fitted to the
+    gradient of ``sum_k ((l_k - target_k)_+)^2`` by the scores of the training rows, until the
+    target is reached or the rounds are used up.
 
     Parameters
     ----------
@@ -90,33 +90,33 @@ class BoostedDescent:
         check_slices(problem)
         classes = 0 if problem.labels is None else 2
         start = self.learner.learn(problem.train, problem.train.weights, rng, classes=classes)
-        status, walk = Status.COMPLETED, None
-        with keeping(lambda cut: walk.solution(iterations, cut) if walk and iterations else None):
+        status, run = Status.COMPLETED, None
+        with keeping(lambda cut: run.solution(iterations, cut) if run and iterations else None):
             try:
-                walk = Walk.begun(self.learner, ledger, start, rng)
-                iterations.append(walk.first)
-                status = self._follow(walk, iterations, rng, watch)
+                run = BoostedRun.begun(self.learner, ledger, start, rng)
+                iterations.append(run.first)
+                status = self._follow(run, iterations, rng, watch)
             except BudgetSpent:
                 status = Status.BUDGET
-        if walk is None:
-            raise ValueError(f"max_metric_calls must allow one look; got {ledger.max_calls}.")
-        return walk.solution(iterations, status)
+        if run is None:
+            raise ValueError(f"max_metric_calls must allow one evaluation; got {ledger.max_calls}.")
+        return run.solution(iterations, status)
 
     def _follow(
         self,
-        walk: Walk,
+        run: BoostedRun,
         iterations: list[Iteration],
         rng: np.random.Generator,
         watch: Watcher | None,
     ) -> Status:
         """Iterate until all are done, nothing improves, or the caller stops."""
         for number in range(1, self.iterations + 1):
-            iterations.append(self._turn(walk, iterations[-1], number, rng))
+            iterations.append(self._advance(run, iterations[-1], number, rng))
             if watch is not None and watch(iterations[-1]):
                 return Status.STOPPED
             estimate = iterations[-1].estimate
             if estimate is not None and estimate.flat:
-                # A few last probes that agree say little of the metric.
+                # A few probes of equal cost are no evidence of a flat metric.
                 cut = estimate.calls < 2 * self.gradient.m
                 return Status.BUDGET if cut else Status.FLAT
             if (
@@ -126,26 +126,26 @@ class BoostedDescent:
                 return Status.CONVERGED
         return Status.COMPLETED
 
-    def _turn(
-        self, walk: Walk, last: Iteration, number: int, rng: np.random.Generator
+    def _advance(
+        self, run: BoostedRun, last: Iteration, number: int, rng: np.random.Generator
     ) -> Iteration:
-        """Estimate, step, project, look."""
+        """Estimate, step, project, evaluate."""
         began = time.perf_counter()
-        estimate = walk.estimate(self.gradient, last.cost, rng)
+        estimate = run.estimate(self.gradient, last.cost, rng)
         length = float(np.linalg.norm(estimate.gradient)) or 1.0
         target = last.here.profile - self.step / number**self.decay * estimate.gradient / length
-        projection = walk.project(target, self.rounds)
-        here = Probe(np.zeros(0), projection.profile, walk.look())
+        projection = run.project(target, self.rounds)
+        here = Probe(np.zeros(0), projection.profile, run.evaluate())
         seconds = time.perf_counter() - began
         return Iteration(
-            number, 0, here, here.profile, target, estimate, projection, walk.ledger.calls, seconds
+            number, 0, here, here.profile, target, estimate, projection, run.ledger.calls, seconds
         )
 
 
 def check_slices(problem: Problem) -> None:
-    """Refuse surrogates that the rows that judge cannot be told apart by.
+    """Refuse surrogates whose slices the validation rows lack.
 
-    Trees have no parameters to move: a probe moves the scores of the judging rows, slice by slice.
+    Trees have no parameters to perturb: a probe moves the scores of validation rows by slice.
     """
     needed = {column for one in problem.profiler.surrogates for column in one.needs}
     missing = sorted(needed - set(problem.valid.side))
@@ -153,13 +153,13 @@ def check_slices(problem: Problem) -> None:
         raise ValueError(
             f"The surrogates are by {', '.join(missing)}, which the validation rows do not have: a "
             "descent with boosted trees moves the scores of those rows, slice by slice. Leave "
-            f"{missing[0]} out, or take method='auto', which learns what each source is weights."
+            f"{missing[0]} out, or use method='auto', which learns a weight for each source."
         )
 
 
 @dataclass(eq=False)
-class Walk:
-    """Where a run stands: scores of both samples, and the trees that led there."""
+class BoostedRun:
+    """The state of a run: scores of both samples, and the trees so far."""
 
     ledger: Ledger
     start: Scorer
@@ -175,8 +175,8 @@ class Walk:
     @classmethod
     def begun(
         cls, learner: Boosted, ledger: Ledger, start: Scorer, rng: np.random.Generator
-    ) -> Walk:
-        """Begin at a model, at its best threshold if the metric knows one."""
+    ) -> BoostedRun:
+        """Begin at a model, at its best threshold if there is one to tune."""
         problem = ledger.problem
         train, valid = start.scores(problem.train.X), start.scores(problem.valid.X)
         shift, cost = 0.0, None
@@ -192,22 +192,22 @@ class Walk:
         return cls(ledger, start, shift, boosting, (train + shift, valid + shift), first)
 
     def estimate(self, gradient: Subspace, cost: float, rng: np.random.Generator) -> Estimate:
-        """Return how the cost changes with each surrogate, by moving the judging rows' scores."""
+        """Estimate the slopes by moving the scores of the validation rows."""
         problem = self.ledger.problem
-        judging = replace(problem, train=problem.valid, valid=problem.valid)
-        near, theta = around_scores(judging, self.valid)
+        on_valid = replace(problem, train=problem.valid, valid=problem.valid)
+        near, theta = around_scores(on_valid, self.valid)
         inner = Ledger(near, self.ledger.rest, self.ledger.n_jobs)
         try:
             here = Probe(theta, np.asarray(near.profiler.values(self.valid)), cost)
             return gradient.estimate(inner, here, rng)
         except MetricError as error:
-            tell_call(error, self.ledger.calls + (error.call or 0))
+            add_call_number(error, self.ledger.calls + (error.call or 0))
             raise
         finally:
             self.ledger.count(inner.calls)
 
     def project(self, target: Floats64, rounds: int) -> Projection:
-        """Boost until the profile is at or below the target, or the rounds are spent."""
+        """Boost until the profile is at or below the target, or the rounds are used up."""
         profiler = self.ledger.problem.profiler
         profile, used = np.asarray(profiler.values(self.train)), 0
         while used < rounds and np.any(profile > target):
@@ -222,8 +222,8 @@ class Walk:
         none = np.zeros(0)
         return Projection(none, profile, profile, gap, gap, 1.0, None, 2.0 * over, used)
 
-    def look(self) -> float:
-        """Judge where the trees stand, and note how many there are."""
+    def evaluate(self) -> float:
+        """Evaluate the present trees, and record their number."""
         cost = self.ledger.cost(self.valid)
         self.trees.append(self.boosting.count)
         return cost

@@ -27,7 +27,7 @@ FEWEST = 30.0
 
 
 class Calibrator(Protocol):
-    """Turns scores into probabilities.
+    """Maps scores to probabilities.
 
     Examples
     --------
@@ -141,7 +141,7 @@ class ClassCalibrator:
 
     @classmethod
     def tempered(cls, scores: Floats64, members: Floats64, weights: Floats64) -> ClassCalibrator:
-        """Fit one slope: the class of the highest score stays the likeliest."""
+        """Fit one slope: the class of the highest score keeps the highest probability."""
         return cls.scaled(scores, members, weights, offsets=False)
 
     @classmethod
@@ -223,7 +223,7 @@ def calibrated(
     weights : array of shape (n,)
     classes : Classes, optional
     even : bool
-        Of two classes: whether a score of zero is where both are as likely, as it is where the
+        Of two classes: whether both are equally probable at a score of zero, as it is where the
         threshold was placed for accuracy. Then it is a sigmoid.
 
     Examples

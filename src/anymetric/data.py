@@ -1,4 +1,4 @@
-"""Data: rows, targets, weights and side columns, checked once and never changed."""
+"""Data: rows, targets, weights and metadata, checked once and never changed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Matrix: TypeAlias = Floats | sparse.csr_array
 Sparse: TypeAlias = sparse.csr_array | sparse.csc_array
 Columns: TypeAlias = Mapping[str, NDArray[Any]]
 
-# The side column that keeps the targets of a regression exactly as they were given.
+# The metadata column that keeps the targets of a regression as they were given.
 TARGET = "y"
 # So many robust standard deviations from where it is expected a target may lie.
 FAR = 6.0
@@ -25,7 +25,7 @@ NO_COLUMNS: Columns = MappingProxyType({})
 
 @dataclass(frozen=True, eq=False)
 class Data:
-    """A sample: features, a target, row weights and side columns by name.
+    """A sample: features, a target, row weights and metadata columns by name.
 
     Parameters
     ----------
@@ -75,12 +75,12 @@ class Data:
         object.__setattr__(self, "side", MappingProxyType(dict(self.side)))
 
     def column(self, name: str) -> NDArray[Any]:
-        """Return a side column, or ``class``: the target itself."""
+        """Return a metadata column, or ``class``: the target itself."""
         if name == "class":
             return self.y
         if name not in self.side:
             raise ValueError(
-                f"The column {name!r} was asked for; columns given: {sorted(self.side) or 'none'}."
+                f"The column {name!r} is needed; columns given: {sorted(self.side) or 'none'}."
             )
         return self.side[name]
 
@@ -90,7 +90,7 @@ class Data:
         return Data(self.X[rows], self.y[rows], self.weights[rows], side)
 
     def followed_by(self, other: Data) -> Data:
-        """Return the rows of both, without side columns.
+        """Return the rows of both, without metadata.
 
         Examples
         --------

@@ -1,4 +1,4 @@
-"""Descent: projected gradient descent in surrogate space (Algorithm 1), in three sizes."""
+"""Descent: projected gradient descent in surrogate space (Algorithm 1)."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ Watcher = Callable[[Iteration], bool | None]
 
 
 @dataclass(frozen=True, eq=False)
-class Known:
-    """A first estimate made in advance, and the generator as it was left by it.
+class FirstEstimate:
+    """A first estimate made in advance, and the state of the generator after it.
 
     Examples
     --------
     >>> import numpy as np
-    >>> known = Known(Estimate(np.zeros(2), np.zeros(2)), np.random.default_rng(0))
+    >>> known = FirstEstimate(Estimate(np.zeros(2), np.zeros(2)), np.random.default_rng(0))
     >>> known.estimate.gradient.tolist()
     [0.0, 0.0]
     """
@@ -55,8 +55,8 @@ class Descent:
         Divide the gradient by its length, so that `step` is how far the target moves, whatever
         the unit of the metric.
     patience : int
-        Iterations without any change (no probe changes the cost, or the profile stands still)
-        before a start is given up.
+        Iterations without any change (no probe changes the cost, or the profile does not move)
+        before a start is abandoned.
 
     Examples
     --------
@@ -71,7 +71,7 @@ class Descent:
     >>> ledger = Ledger(Problem(data, per_class("hinge"), as_metric("gmean")))
     >>> descent = Descent(iterations=5, gradient=LinearInterpolation(m=50, sigma=0.5))
 
-    One iteration, a walk that the caller may leave, or the whole run:
+    One iteration, a generator of iterations, or the whole run:
 
     >>> first = descent.advance(ledger, descent.start(ledger, np.zeros(3)), rng)
     >>> costs = [iteration.cost for iteration in descent.iterate(ledger, np.zeros(3), rng)]
@@ -108,7 +108,7 @@ class Descent:
         rng: np.random.Generator,
         estimate: Estimate | None = None,
     ) -> Iteration:
-        """Take one iteration: estimate (unless one is given), step, project, evaluate."""
+        """Run one iteration: estimate (unless one is given), step, project, evaluate."""
         with about(stage="descent", start=last.start, iteration=last.number + 1):
             return self._advance(ledger, last, rng, estimate)
 
@@ -122,7 +122,7 @@ class Descent:
             estimate = self.gradient.estimate(ledger, last.here, rng)
         length = float(np.linalg.norm(estimate.gradient)) if self.normalised else 1.0
         target = last.point - eta * estimate.gradient / (length or 1.0)
-        # Theorem 2 sets eta = 1 / beta^2 and asks for the accuracy 1 / (beta^2 T).
+        # Theorem 2 sets eta = 1 / beta^2 and requires the accuracy 1 / (beta^2 T).
         projection = self.projection.project(
             ledger.problem,
             target,
@@ -130,8 +130,7 @@ class Descent:
             accuracy=eta / self.iterations,
             state=None if last.projection is None else last.projection.state,
         )
-        judged = ledger.problem.validation_scores(projection.theta)
-        cost = ledger.cost(judged)
+        cost = ledger.cost(ledger.problem.validation_scores(projection.theta))
         here = Probe(projection.theta, projection.profile, cost)
         seconds = time.perf_counter() - began
         calls = ledger.calls
@@ -147,7 +146,7 @@ class Descent:
         number: int = 0,
         estimate: Estimate | None = None,
     ) -> Iterator[Iteration]:
-        """Yield iteration after iteration from one start, for a caller to stop, print or save."""
+        """Yield the iterations from one start; the caller may stop, print or save them."""
         iteration = self.start(ledger, theta, number)
         yield iteration
         while iteration.number < self.iterations:
@@ -161,16 +160,16 @@ class Descent:
         starts: Sequence[NDArray[np.float64]],
         rng: np.random.Generator,
         watch: Watcher | None = None,
-        known: Sequence[Known] | None = None,
+        known: Sequence[FirstEstimate] | None = None,
     ) -> Solution:
         """Run from every start and keep the best iteration by cost.
 
         Parameters
         ----------
         watch : function of a Iteration, optional
-            Called after every iteration; a true answer stops the run.
-        known : one Known a start, optional
-            Estimates at the starts, so that they are not made again.
+            Called after every iteration; a true return value stops the run.
+        known : one FirstEstimate a start, optional
+            Estimates at the starts, where they were made already.
         """
         iterations: list[Iteration] = []
         ends: list[Status] = []
@@ -188,7 +187,8 @@ class Descent:
                 ends.append(Status.BUDGET)
         if not iterations:
             raise ValueError(
-                f"max_metric_calls must allow one look at a starting model; got {ledger.max_calls}."
+                "max_metric_calls must allow one evaluation of a starting model; got "
+                f"{ledger.max_calls}."
             )
         return conclude(iterations, ends, ledger.calls)
 
@@ -196,7 +196,7 @@ class Descent:
 def follow(
     walk: Iterator[Iteration], iterations: list[Iteration], patience: int, watch: Watcher | None
 ) -> Status:
-    """Follow one walk into `iterations` until it ends, stands still, or the caller stops it."""
+    """Append to `iterations` until all are done, nothing changes, or the caller stops."""
     flat = still = 0
     before: Iteration | None = None
     for iteration in walk:

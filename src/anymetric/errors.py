@@ -45,7 +45,7 @@ class LedgerError(ValueError):
 
 
 class WorkspaceError(OSError):
-    """A metric cannot even be asked: no room for its work files, no process for its program.
+    """A metric cannot be called: no disk space for its work files, no process for its program.
 
     The metric is not to blame, so this is no answer of it: the run stops, and may be begun again.
 
@@ -67,7 +67,7 @@ class MetricWarning(UserWarning):
 
 
 def warn(message: str) -> None:
-    """Tell the user something that a run should not pass over; the warning names the user's line.
+    """Issue a `MetricWarning` that points at the user's line.
 
     Examples
     --------
@@ -110,7 +110,7 @@ def import_extra(module: str, *, needed_by: str, extra: str) -> Any:
 
 
 class Deferred:
-    """An optional module that is imported when something of it is first asked for.
+    """An optional module that is imported when it is first used.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Ledger: every look at the metric is counted here, and none goes over the budget."""
+"""Ledger: counts the evaluations of the metric, and keeps to the budget."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PLACE = "It was call {} of the run."
 
 
 class BudgetSpent(Exception):  # noqa: N818 - the end of a run, not a mistake
-    """The next look would go over `max_calls`; nothing was evaluated.
+    """The next evaluation would exceed `max_calls`; nothing was evaluated.
 
     Examples
     --------
@@ -33,7 +33,7 @@ class BudgetSpent(Exception):  # noqa: N818 - the end of a run, not a mistake
 
 @dataclass(frozen=True, eq=False)
 class Probe:
-    """One look: where, its profile, its cost.
+    """One evaluation: parameters, profile and cost.
 
     Examples
     --------
@@ -49,7 +49,7 @@ class Probe:
 
 @dataclass(frozen=True, eq=False)
 class Probes:
-    """m looks: profiles ``(m, K)`` beside their costs ``(m,)``.
+    """m evaluations: profiles ``(m, K)`` and their costs ``(m,)``.
 
     Examples
     --------
@@ -63,14 +63,14 @@ class Probes:
 
 
 class Ledger:
-    """A problem with a counter of metric calls and, if asked, a limit on them.
+    """A problem with a counter of metric calls and an optional limit on them.
 
     Parameters
     ----------
     problem : Problem
     max_calls : int, optional
     n_jobs : int, optional
-        Processes that share the calls of a metric of the user's, where it is slow.
+        Processes that share the calls of a slow user's metric.
 
     Examples
     --------
@@ -93,7 +93,7 @@ class Ledger:
 
     @property
     def left(self) -> float:
-        """Evaluations that may still be made: calls, or so many calls as one is repeated."""
+        """Evaluations that may still be made; with repeats each takes several calls."""
         return np.inf if self.rest is None else self.rest // self.repeats
 
     @property
@@ -103,7 +103,7 @@ class Ledger:
 
     @property
     def repeats(self) -> int:
-        """How often every question is asked."""
+        """How many calls an evaluation takes."""
         repeats = current().conduct.repeats
         return repeats if isinstance(repeats, int) and self.problem.metric.black_box else 1
 
@@ -113,12 +113,12 @@ class Ledger:
         return np.inf if self.max_calls is None else self.max_calls // self.repeats
 
     def evaluate(self, theta: NDArray[Any]) -> Probe:
-        """Look at one parameter vector."""
+        """Evaluate one parameter vector."""
         cost = self.cost(self.problem.validation_scores(theta))
         return Probe(np.asarray(theta, dtype=np.float64), self.problem.profile(theta), cost)
 
     def probe(self, thetas: NDArray[Any], batch: Batch | None = None) -> Probes:
-        """Look at ``(m, p)`` parameter vectors; with a batch, only its rows follow them."""
+        """Evaluate ``(m, p)`` parameter vectors; with a batch, they apply to its rows only."""
         problem = self.problem
         if batch is None and not problem.shared:
             parts = blocks(thetas, len(problem.valid))
@@ -126,13 +126,13 @@ class Ledger:
             return Probes(problem.profile(thetas), np.concatenate(costs))
         profiles, costs = [], []
         for part in blocks(thetas, max(len(problem.train), len(problem.valid))):
-            trained, judged = batch_scores(problem, part, batch)
-            costs.append(self.ask(problem.judge, judged))
+            trained, valid = batch_scores(problem, part, batch)
+            costs.append(self.ask(problem.judge, valid))
             profiles.append(problem.profiler.values(trained))
         return Probes(np.concatenate(profiles), np.concatenate(costs))
 
     def along(self, basis: NDArray[Any], mix: NDArray[np.float64]) -> Probes:
-        """Look at mixtures ``(b, m)`` of the scores of ``(b, p)`` parameter vectors."""
+        """Evaluate mixtures ``(b, m)`` of the scores of ``(b, p)`` parameter vectors."""
         problem = self.problem
         scores = problem.validation_scores(basis)
         mix = mix.astype(scores.dtype, copy=False)
@@ -143,21 +143,21 @@ class Ledger:
     def ask(self, judge: BoundMetric, scores: Floats, again: int = 0) -> NDArray[np.float64]:
         """Return the costs of scores ``(n,)`` or ``(n, m)``, counted; NaN for what was skipped.
 
-        A failure that ends the run says which call it was, counted from one.
+        The error of a failure has the number of the call, counted from one.
 
         Parameters
         ----------
         judge : BoundMetric
         scores : array
         again : int
-            How often the same was asked before, to see how much answers vary.
+            How often the same scores were evaluated before, to estimate the noise.
         """
         box = judge.box(scores)
         if box is not None:
             columns = [(box[0], one) for one in (box[1].T if scores.ndim == 2 else [box[1]])]
             return self._called(columns, [again] * len(columns)).reshape(scores.shape[1:])[()]
-        looks = 1 if scores.ndim == 1 else scores.shape[1]
-        self._afford(looks)
+        evaluations = 1 if scores.ndim == 1 else scores.shape[1]
+        self._afford(evaluations)
         try:
             costs = judge.costs(scores)
         except MetricError as error:
@@ -165,13 +165,13 @@ class Ledger:
             if not (judge.metric.black_box and current().conduct.policy.skip):
                 raise
             return self._one_by_one(judge, scores, error)
-        self.calls += looks
+        self.calls += evaluations
         return costs
 
     def _one_by_one(
         self, judge: BoundMetric, scores: Floats, error: MetricError
     ) -> NDArray[np.float64]:
-        """Ask again after a failure, column by column; NaN for one that fails."""
+        """Evaluate again after a failure, column by column; NaN for one that fails."""
         current().conduct.heard(error)
         costs = np.full(scores.shape[1:] or (1,), np.nan)
         for k, column in enumerate(scores.T if scores.ndim == 2 else []):
@@ -188,40 +188,40 @@ class Ledger:
 
     def ask_each(
         self,
-        asked: Sequence[tuple[BoundMetric, Floats]],
+        given: Sequence[tuple[BoundMetric, Floats]],
         again: Sequence[int] = (),
         about: Sequence[Mapping[str, Any]] = (),
     ) -> NDArray[np.float64]:
-        """Return the costs of scores ``(n,)``, each by a judge of its own, counted.
+        """Return the costs of scores ``(n,)``, each by its own bound metric, counted.
 
         Parameters
         ----------
-        asked : sequence of (judge, scores)
+        given : sequence of (judge, scores)
         again : sequence of int
-            How often each was asked before; never by default.
+            How often each was evaluated before; never by default.
         about : sequence of mappings
             What each is about, beside what all are about.
         """
-        times = again or [0] * len(asked)
-        boxes = [box for judge, scores in asked if (box := judge.box(scores)) is not None]
-        if len(boxes) == len(asked):
+        times = again or [0] * len(given)
+        boxes = [box for judge, scores in given if (box := judge.box(scores)) is not None]
+        if len(boxes) == len(given):
             return self._called(boxes, times, about)
-        pairs = zip(asked, times, strict=True)
+        pairs = zip(given, times, strict=True)
         return np.array([float(self.ask(judge, scores, time)) for (judge, scores), time in pairs])
 
     def _called(
         self,
-        asked: Sequence[tuple[BoundCalls, Floats]],
+        given: Sequence[tuple[BoundCalls, Floats]],
         again: Sequence[int] = (),
         about: Sequence[Mapping[str, Any]] = (),
     ) -> NDArray[np.float64]:
         """Return the costs by a black box; NaN where an evaluation was skipped."""
-        self._afford(len(asked))
-        repeats, again = self.repeats, again or [0] * len(asked)
-        subjects = [{**subject(), **one} for one in about or [{}] * len(asked)]
+        self._afford(len(given))
+        repeats, again = self.repeats, again or [0] * len(given)
+        subjects = [{**subject(), **one} for one in about or [{}] * len(given)]
         questions = [
             Question(judge, s, 0.0, k, repeat=again[k] * repeats + r, about=subjects[k])
-            for k, (judge, s) in enumerate(asked)
+            for k, (judge, s) in enumerate(given)
             for r in range(repeats)
         ]
         values: list[float] = []
@@ -233,31 +233,33 @@ class Ledger:
         except MetricError as error:
             error.answers = tuple(values[::repeats])
             self.calls += error.attempts
-            tell_call(error, self.calls)
+            add_call_number(error, self.calls)
             self.calls = max(before + error.made, self.calls)
             raise
         means = [mean_of(values[k : k + repeats]) for k in range(0, len(values), repeats)]
-        metrics = (judge.metric for judge, _ in asked)
+        metrics = (judge.metric for judge, _ in given)
         return np.array([one.cost(mean) for one, mean in zip(metrics, means, strict=True)])
 
-    def count(self, looks: int) -> None:
-        """Count looks that a caller makes by other means than `ask`."""
-        self._afford(looks)
-        self.calls += looks
+    def count(self, evaluations: int) -> None:
+        """Count evaluations that a caller makes without `ask`."""
+        self._afford(evaluations)
+        self.calls += evaluations
 
-    def _afford(self, looks: int) -> None:
-        if looks > self.left:
-            raise BudgetSpent(f"{looks} calls asked, {self.left:g} of {self.max_calls} left.")
+    def _afford(self, evaluations: int) -> None:
+        if evaluations > self.left:
+            raise BudgetSpent(
+                f"{evaluations} calls needed, {self.left:g} of {self.max_calls} left."
+            )
 
     def sweep(self, scores: Floats, limit: int | None = None) -> Sweep:
-        """Return the judge's cost at every threshold of scores ``(n,)``, counted.
+        """Return the cost at every threshold of scores ``(n,)``, counted.
 
-        A ready-made metric sees them all in one pass, which counts as one call. The user's own
-        is called for each of them, and at most `limit` times.
+        A built-in metric evaluates them in one pass, which counts as one call. A user's metric is
+        called for each of them, at most `limit` times.
         """
         judge = self.problem.judge
         if self.left < 1 or (limit is not None and limit < 1):
-            raise BudgetSpent(f"A sweep was asked, {self.left:g} of {self.max_calls} calls left.")
+            raise BudgetSpent(f"A sweep needs one call, {self.left:g} of {self.max_calls} left.")
         if isinstance(judge, BoundCalls):
             most = min(self.left, np.inf if limit is None else limit)
             return self._swept(judge, scores, int(most) if np.isfinite(most) else None)
@@ -284,12 +286,12 @@ class Ledger:
         return answered_sweep(judge, shifts, costs)
 
     def _note(self, error: MetricError) -> None:
-        tell_call(error, self.calls + error.probe + 1)
+        add_call_number(error, self.calls + error.probe + 1)
         self.calls += error.made
 
 
 def mean_of(values: Sequence[float]) -> float:
-    """Return the mean of the values that there are; NaN of none.
+    """Return the mean of the finite values; NaN if there are none.
 
     Examples
     --------
@@ -309,25 +311,25 @@ def answered_sweep(
     return Sweep(shifts[there], values, costs[there])
 
 
-def tell_call(error: MetricError, call: int) -> None:
-    """Say in a failure which call of the run it was, in the place of what a part had counted.
+def add_call_number(error: MetricError, call: int) -> None:
+    """Put the number of the call into the message of a failure, in place of an earlier one.
 
     Examples
     --------
     >>> error = MetricError("Metric 'profit' is nan.")
-    >>> tell_call(error, 3)
-    >>> tell_call(error, 10)
+    >>> add_call_number(error, 3)
+    >>> add_call_number(error, 10)
     >>> str(error), error.call
     ("Metric 'profit' is nan. It was call 10 of the run.", 10)
     """
-    text, said, now = str(error), PLACE.format(error.call), PLACE.format(call)
-    error.args = (text.replace(said, now) if said in text else f"{text} {now}",)
+    text, before, now = str(error), PLACE.format(error.call), PLACE.format(call)
+    error.args = (text.replace(before, now) if before in text else f"{text} {now}",)
     error.call = call
 
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """Rows whose scores follow the probes, while all others keep the scores of `theta`.
+    """Rows whose scores are perturbed, while all others keep the scores of `theta`.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Method: what a way of training promises to the estimators."""
+"""Method: the interface of training methods."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ Watcher = Callable[[Iteration], bool | None]
 
 @runtime_checkable
 class Method(Protocol):
-    """A way of training: from a problem whose evaluations are counted to a solution.
+    """A training method: from a problem whose evaluations are counted to a solution.
 
     Attributes
     ----------
     takes_starts : bool
-        Whether it begins from models that it is given.
+        Whether it uses starting models.
     cross_fits : bool
-        Whether it can do without validation rows, for it scores rows by models that they did not
-        train; otherwise some rows are held out.
+        Whether it scores rows out-of-fold and needs no validation rows; otherwise some rows are
+        held out.
 
     Examples
     --------
@@ -37,7 +37,7 @@ class Method(Protocol):
 
     @property
     def cross_fits(self) -> bool:
-        """Whether rows are scored by models that they did not train."""
+        """Whether rows are scored out-of-fold."""
         ...
 
     def run(
@@ -57,13 +57,13 @@ class Method(Protocol):
             Parameters to begin from; none if `takes_starts` is False.
         rng : numpy Generator
         watch : callable, optional
-            Is given every iteration, and ends the run by returning True.
+            Called with every iteration; the run ends if it returns True.
         """
         ...
 
 
 def check_method(method: object) -> Method:
-    """Return the method; refuse what lacks something that `Method` promises.
+    """Return the method; refuse objects that do not implement `Method`.
 
     Examples
     --------

@@ -89,7 +89,7 @@ class NetworkDescent:
         near = Ledger(replace(ledger.problem, model=network), ledger.max_calls, ledger.n_jobs)
         begun = [shifted(near, network.theta) if classes == 2 else network.theta]
         if classes:
-            rows = evened(train)
+            rows = class_balanced(train)
             other: Any = self.learner.learn(train, rows, rng, classes=classes, start=network)
             begun.append(other.theta)
         try:
@@ -112,13 +112,13 @@ def told(problem: Problem, solution: Solution) -> Solution:
     return replace(solution, scorer=scorer, weights=learned)
 
 
-def evened(data: Data) -> Floats64:
+def class_balanced(data: Data) -> Floats64:
     """Return row weights under which all classes weigh the same.
 
     Examples
     --------
     >>> import numpy as np
-    >>> evened(Data(np.zeros((3, 1)), np.array([0.0, 2.0, 2.0]))).tolist()
+    >>> class_balanced(Data(np.zeros((3, 1)), np.array([0.0, 2.0, 2.0]))).tolist()
     [1.0, 0.5, 0.5]
     """
     kind = np.unique(data.y, return_inverse=True)[1]

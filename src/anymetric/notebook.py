@@ -1,4 +1,4 @@
-"""Notebook: Algorithm 1 step by step as the authors' notebook runs it, its slips included."""
+"""Notebook: Algorithm 1 step by step as the authors' notebook runs it, its errors included."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from anymetric.descent import Descent, Known, Watcher
+from anymetric.descent import Descent, FirstEstimate, Watcher
 from anymetric.gradients import Estimate, GradientEstimator, LinearInterpolation
 from anymetric.ledger import Ledger
 from anymetric.projections import Adagrad, Projector
@@ -20,10 +20,10 @@ class NotebookDescent(Descent):
     """The authors' published loop: what `method="notebook"` runs.
 
     It departs from the paper's text in five places: perturbations are one-sided, with a constant
-    in the fit, and leave the model's intercept alone; one Adagrad state lives through all
+    in the fit, and do not perturb the intercept; one Adagrad state is kept for all
     projections; the step in surrogate space is the inner solver's; every surrogate of a class
     steps from the value of that class's last group, not from its own; and only every tenth
-    iterate is held against the validation rows.
+    iterate is evaluated on the validation rows.
 
     Parameters
     ----------
@@ -83,9 +83,9 @@ class NotebookDescent(Descent):
         starts: Sequence[NDArray[np.float64]],
         rng: np.random.Generator,
         watch: Watcher | None = None,
-        known: Sequence[Known] | None = None,
+        known: Sequence[FirstEstimate] | None = None,
     ) -> Solution:
-        """Run from every start and keep the best of the iterates that are looked at."""
+        """Run from every start and keep the best of the iterates that are evaluated."""
         found = super().run(ledger, starts, rng, watch, known)
         seen = [
             iteration

@@ -1,4 +1,4 @@
-"""Problem: a model, surrogates on the training rows, and a metric on the rows that judge."""
+"""Problem: a model, surrogates on the training rows, and a metric on the validation rows."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from anymetric.metrics import BoundMetric, Metric
 from anymetric.models import Linear, Model
 from anymetric.surrogates import Profiler, Spec, bind
 
-# Scores held at once while many parameter vectors are judged: 32 MB of doubles.
+# Scores held at once while many parameter vectors are evaluated: 32 MB of doubles.
 BLOCK = 1 << 22
 
 
@@ -31,7 +31,7 @@ class Problem:
     surrogates : Surrogate, builder, loss, name, or a list of them
     metric : Metric
     valid : Data, optional
-        The rows that judge; the training rows by default.
+        The validation rows; the training rows by default.
     model : Model
     labels : pair or `Classes`, optional
         The user's names of the negative and the positive class, for the user's own metric; or
@@ -72,7 +72,7 @@ class Problem:
 
     @cached_property
     def tables(self) -> tuple[Matrix, Matrix]:
-        """The features of the training rows and of those that judge, in their faster form."""
+        """The features of the training and the validation rows, in their faster form."""
         if not isinstance(self.model, Linear):
             return self.train.X, self.valid.X
         trained = lighter(self.train.X)
@@ -85,7 +85,7 @@ class Problem:
 
     @cached_property
     def judge(self) -> BoundMetric:
-        """The metric on the rows that judge."""
+        """The metric on the validation rows."""
         return self._bound(self.valid)
 
     @cached_property
@@ -97,7 +97,7 @@ class Problem:
     def decides(self) -> bool:
         """Whether the metric reads decisions, so that there is a threshold to move.
 
-        Somebody's own function of predictions has none where they are numbers.
+        A user's function of numeric predictions has no threshold.
         """
         return self.metric.decides and not (self.metric.black_box and self.labels is None)
 
@@ -121,7 +121,7 @@ class Problem:
         return self.model.scores(self.tables[0], theta)
 
     def validation_scores(self, theta: NDArray[Any]) -> Floats:
-        """Return the scores of the rows that judge."""
+        """Return the scores of the validation rows."""
         return self.model.scores(self.tables[1], theta)
 
     def profile(self, theta: NDArray[Any]) -> NDArray[np.float64]:
@@ -136,7 +136,7 @@ class Problem:
         return np.concatenate([self.judge.costs(scores) for scores in scored])
 
     def at(self, theta: NDArray[Any]) -> Local:
-        """Return the profile at theta, with its derivatives by the parameters in reach."""
+        """Return the profile at theta, with access to its derivatives by the parameters."""
         return self.engine.at(theta)
 
     def linearise(self, theta: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -1,7 +1,7 @@
 """Recorded: answers are looked up in a ledger, and written there before they are used.
 
-A run is a pure function of data, settings, seed and answers. So whoever runs it again with the same
-ledger comes by the same way to the same model, and several processes that do so share the work.
+A run is a pure function of data, settings, seed and answers: run again with the same ledger it ends
+with the same model, and several processes that do so share the work.
 """
 
 from __future__ import annotations
@@ -27,24 +27,24 @@ from anymetric.store.owners import worker
 from anymetric.store.records import DONE, FAILED
 from anymetric.store.writers import Leased, Writer
 
-# Seconds before what others have answered is read again.
+# Seconds between polls of the store.
 POLL = 0.05
 
 
 @dataclass(eq=False)
 class Recorded:
-    """Take known answers, evaluate the others, record each as soon as it is there.
+    """Take known answers, evaluate the others, record each as soon as it is known.
 
-    Where another process is at a question already, its answer is waited for; if that process is
-    gone, or its lease runs out, the question is evaluated here.
+    Evaluations under way in another process are waited for; if that process is gone, or its lease
+    runs out, they are made here.
 
     Parameters
     ----------
     store : Store
     inner : Evaluations
-        Who evaluates what is not known.
+        Evaluates what is not recorded.
     writer : Writer, optional
-        `Leased` by default; `Buffered` where one process alone asks a quick function.
+        `Leased` by default; `Buffered` where a single process calls a fast function.
 
     Examples
     --------
@@ -109,7 +109,7 @@ class Recorded:
     def _evaluated(
         self, left: dict[str, Question], n_jobs: int | None
     ) -> Iterator[tuple[str, Answer]]:
-        """Evaluate what nobody else is at, until others have the rest; then wait a little."""
+        """Evaluate what no other process has leased; where all is leased, wait a little."""
         me = worker()
         try:
             while left:
@@ -134,7 +134,7 @@ class Recorded:
             key, seconds = questions[k].key, time.perf_counter() - began
             if self._kept(entry(key, answer, seconds, me)):
                 yield key, answer
-            else:  # a late answer of somebody else came first: it is the one that all use
+            else:  # another process was first: its answer is used
                 yield key, replayed(self.store.known([key])[key], questions[k])
             began = began if together else time.perf_counter()
 
@@ -179,9 +179,9 @@ def replayed(found: Evaluation, question: Question) -> Answer:
 
 
 class Waiting(KeyboardInterrupt):
-    """A run cannot go on without answers: no error, and nobody's Ctrl-C.
+    """A run cannot continue without further answers; this is no error.
 
-    It travels as an interruption does, so that the best model so far comes with it.
+    It is raised like an interruption, so that the best model so far comes with it.
 
     Examples
     --------
@@ -195,7 +195,7 @@ class Waiting(KeyboardInterrupt):
 
 
 def waiting(stop: BaseException | None) -> bool:
-    """Return whether a run was cut short for want of answers."""
+    """Return whether a run ended because answers are missing."""
     while stop is not None and not isinstance(stop, Waiting):
         stop = stop.__cause__
     return stop is not None
@@ -203,15 +203,15 @@ def waiting(stop: BaseException | None) -> bool:
 
 @dataclass(eq=False)
 class Asking:
-    """Take known answers, and pose the other questions of the batch to whoever will tell.
+    """Use recorded answers, and store the open questions of the batch (ask and tell).
 
     Parameters
     ----------
     store : Store
     poses : bool
-        Whether what is missing is handed out; otherwise the run just ends there.
+        Whether open questions are stored; otherwise the run just ends there.
     conduct : Conduct
-        What becomes of questions that have no answer.
+        How failures are handled.
     """
 
     store: Store
@@ -221,7 +221,7 @@ class Asking:
     def answers(
         self, questions: Sequence[Question], n_jobs: int | None = None
     ) -> Iterator[tuple[int, Answer]]:
-        """Yield what is known; where something is not, pose it and wait."""
+        """Yield recorded answers; where one is missing, store the question and stop."""
         first = {question.key: question for question in reversed(questions)}
         known = self.store.known(list(first))
         missing = [q for q in questions if q.key not in known and first[q.key] is q]

@@ -1,4 +1,4 @@
-"""Rules: what turns the scores of a fitted model, and metadata of the rows, into decisions."""
+"""Rules: from the scores of a fitted model, and metadata of the rows, to decisions."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = [
 ]
 
 Floats64 = NDArray[np.float64]
-# Log-odds of a row that must be decided one way whatever is likely.
+# Log-odds of a row whose decision does not depend on its probability.
 CERTAIN = 1e6
 
 
@@ -147,7 +147,7 @@ class RowRule:
         return np.asarray(sign * scores + shift - np.log(self.scale))
 
     def __repr__(self) -> str:
-        return f"RowRule({told(self.gains)}, scale={self.scale:.3g})"
+        return f"RowRule({shown_gains(self.gains)}, scale={self.scale:.3g})"
 
 
 @dataclass(frozen=True)
@@ -263,20 +263,20 @@ def log_stakes(gains: Gains) -> tuple[Floats64, Floats64]:
     positive, negative = gains.positive, gains.negative
     opposed = positive * negative < 0.0
     sign = np.where(opposed, np.sign(positive), 0.0)
-    # What can be won over what can be lost; of rows that can only win or lose, nothing is asked.
+    # What can be won over what can be lost; rows that can only win or lose do not depend on it.
     logs = [np.log(np.where(opposed, np.abs(one), 1.0)) for one in (positive, negative)]
     odds = sign * (logs[0] - logs[1])
     always = np.where(positive + negative > 0.0, CERTAIN, -CERTAIN)
     return sign, np.where(opposed, odds, always)
 
 
-def told(metric: GainMetric) -> str:
+def shown_gains(metric: GainMetric) -> str:
     """Return a metric of gains without what it leaves at zero.
 
     Examples
     --------
     >>> from anymetric.metrics import Profit
-    >>> told(Profit(tp=5.0))
+    >>> shown_gains(Profit(tp=5.0))
     'Profit(tp=5.0)'
     """
     names = [name for name in ("tp", "fp", "fn", "tn", "flag_cost") if hasattr(metric, name)]

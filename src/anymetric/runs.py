@@ -23,19 +23,19 @@ from anymetric.metrics.faults import Answer
 from anymetric.recorded import Asking, entry, table_of, waiting
 from anymetric.store import Evaluation, Store, open_store
 
-# Seconds that a question is kept for whoever asked for it.
+# Seconds that a question is reserved for the caller who got it.
 LEASE = 3600.0
 KEY = re.compile(r"[0-9a-f]{40}", re.ASCII)
 
 
 @dataclass(frozen=True, eq=False)
 class Question:
-    """An evaluation that somebody is asked for.
+    """An evaluation to be made by the caller.
 
     Attributes
     ----------
     key : str
-        What to `tell` the answer for.
+        The key to `tell` the answer with.
     predictions : dict of arrays
         A table by columns: ``row``, ``y_true``, ``prediction`` (or ``score``, ``probability``) and
         the metadata.
@@ -52,11 +52,11 @@ class Question:
 
 
 class Run:
-    """A fit whose metric is answered from outside.
+    """A fit whose metric is evaluated by the caller.
 
-    Nothing is frozen: the fit is replayed from its ledger up to the first answer that is missing.
-    Answers may come in any order, several at a time and from several processes; a late one counts,
-    a second one for the same question does not.
+    The fit is replayed from its ledger up to the first missing answer. Answers may come in any
+    order, several at a time and from several processes; late ones count, a second one for the
+    same question does not.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ class Run:
     ledger : path, address or Store, optional
         Where answers are kept; in memory by default.
     lease : float
-        Seconds that a question is not given to anybody else.
+        Seconds that a question is reserved for one caller.
     **given
         Further arguments of `fit`.
 
@@ -102,16 +102,16 @@ class Run:
         self.given = {"X": X, "y": y, **given}
         self.lease = lease
         self.store = ledger if isinstance(ledger, Store) else open_store(ledger)
-        told = fingerprint(self.estimator, self.given)  # type: ignore[no-untyped-call]
-        begin(self.store, told)  # type: ignore[no-untyped-call]
+        settings = fingerprint(self.estimator, self.given)  # type: ignore[no-untyped-call]
+        begin(self.store, settings)  # type: ignore[no-untyped-call]
 
     @property
     def done(self) -> bool:
-        """Whether the run has all the answers that it wants."""
+        """Whether the run has all the answers that it needs."""
         return self.store.status == "done"
 
     def ask(self, n: int = 1) -> list[Question]:
-        """Return up to n questions that nobody else is at; none if all are, or if the run is done.
+        """Return up to n questions that are not reserved; none if all are, or if the run is done.
 
         Parameters
         ----------
@@ -135,7 +135,7 @@ class Run:
         return Question(key, table_of(posed))
 
     def tell(self, key: str, value: float, *, seconds: float | None = None) -> bool:
-        """Write an answer; return False, with a note in the ledger, if there was one before.
+        """Record an answer; return False, with a note in the ledger, if there was one before.
 
         Parameters
         ----------
@@ -148,7 +148,7 @@ class Run:
         return self.store.record(entry(key, Answer(finite(value)), took, "told"))
 
     def fail(self, key: str, reason: str) -> bool:
-        """Write that a question has no answer, and why."""
+        """Record that an evaluation failed, and why."""
         key, name = self._checked(key), getattr(self.estimator.metric, "name", "metric")
         error = MetricError(f"Metric {name!r} has no answer: {reason}.")
         return self.store.record(entry(key, Answer(error=error), None, "told"))
@@ -170,7 +170,7 @@ class Run:
         return key
 
     def _replay(self) -> Any:
-        """Fit with what is known; return the model, that of a run cut short if answers lack."""
+        """Fit with the recorded answers; return the best model so far if some are missing."""
         model = clone(self.estimator)
         if self.store.alone:  # other processes could not see its answers
             model.set_params(n_jobs=None)
@@ -189,7 +189,7 @@ class Run:
 
 
 def finite(value: Any) -> float:
-    """Return an answer if it is one finite real number; else say what is wrong with it.
+    """Return an answer if it is one finite real number; else raise an error.
 
     Examples
     --------

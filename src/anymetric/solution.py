@@ -1,4 +1,4 @@
-"""Solution: where a run ended, why, and everything it saw on the way."""
+"""Solution: the best model of a run, why it ended, and all its iterations."""
 
 from __future__ import annotations
 
@@ -31,35 +31,34 @@ class Status(Enum):
     'The metric was called as often as allowed. Raise `max_metric_calls` for a longer run.'
     """
 
-    COMPLETED = "All iterations were taken. If the cost was still falling, raise `iterations`."
+    COMPLETED = "All iterations were run. If the cost was still falling, raise `iterations`."
     CONVERGED = "The profile no longer moves. Nothing to do, unless another start does better."
     FLAT = (
-        "No probe changes the cost: the best of the starting models is kept. See that the metric "
-        "reads the labels as they are in y; else raise `sigma`, or give more validation rows."
+        "No probe changes the cost: the best of the starting models is kept. Check that the "
+        "metric reads the labels as they are in y; else raise `sigma`, or give more validation "
+        "rows."
     )
     BUDGET = "The metric was called as often as allowed. Raise `max_metric_calls` for a longer run."
-    TIME = "The time allowed is over: the best of what was trained is kept. Raise `max_seconds`."
-    SELECTED = (
-        "All candidates were evaluated; those that validation rows cannot tell apart are averaged."
-    )
+    TIME = "The time limit was reached: the best model so far is kept. Raise `max_seconds`."
+    SELECTED = "All candidates were evaluated; those whose difference is within noise are averaged."
     STOPPED = "The caller stopped the run. The best model so far is kept."
     FAULTS = (
-        "Too many evaluations failed, one that had been answered before among them: the best model "
-        "so far is kept. Mend the metric and fit again; `on_error` says how many may fail."
+        "Too many evaluations failed, one that had succeeded before among them: the best model so "
+        "far is kept. Fix the metric and fit again; `on_error` sets how many may fail."
     )
-    FAILED = "The metric failed. The best model so far is kept; mend the metric and fit again."
+    FAILED = "The metric failed. The best model so far is kept; fix the metric and fit again."
 
 
 @dataclass(frozen=True, eq=False)
 class Iteration:
-    """One iteration: where it led, and how.
+    """One iteration: the point reached, and how.
 
     Attributes
     ----------
     number, start : int
         The iteration, from 0 (the starting point itself), and which start it belongs to.
     here : Probe
-        The place reached: theta, profile, cost.
+        The point reached: theta, profile, cost.
     point : array of shape (K,)
         Where the next step begins: the profile, or with the exact projection
         ``max(target, profile)``.
@@ -98,10 +97,10 @@ class Iteration:
 
     @property
     def weights(self) -> NDArray[np.float64] | None:
-        """What each surrogate counted for in this iteration, summing to one (Appendix C).
+        """The weight of each surrogate in this iteration, summing to one (Appendix C).
 
         The multipliers ``2 (l_k - target_k)_+`` of the projection; where the target was reached
-        in full they vanish, and the estimated gradient, which they follow, stands in.
+        they are zero, and the estimated gradient is used instead.
         """
         if self.projection is None or self.estimate is None:
             return None
@@ -140,7 +139,7 @@ class Solution:
     calls : int
         Metric calls of the whole run.
     summary : Summary
-        What the method chose and measured on the way.
+        What the method selected and measured.
     weights : dict or None
         The learned weight of each surrogate or slice, where the method reports it.
     row_weights : array or None
@@ -153,12 +152,11 @@ class Solution:
     resampled_costs : array or None
         The cost of the answer on bootstrap resamples of the validation rows, where drawn.
     out_of_fold : (Data, array of shape (n, C)) or None
-        The validation rows, and their scores at the decision rule by models that they did not
-        train.
+        The validation rows, and their out-of-fold scores with the decision rule applied.
     rule : FittedRule or None
-        What turns scores into decisions, where that takes metadata.
+        The decision rule, where it reads metadata.
     held_out : array or None
-        The answer's scores of the validation rows, by models that these did not train.
+        The out-of-fold scores of the validation rows, without the decision rule.
     losses : tuple of (share, Loss or None)
         The losses of the answer's candidates, where they train by row; None is the usual one.
 
@@ -218,7 +216,7 @@ class Interrupted(KeyboardInterrupt):
 
 @contextmanager
 def keeping(best: Callable[[Status], Solution | None]) -> Iterator[None]:
-    """Give what cuts a run short, a failing metric or the user, the best model before it.
+    """Attach the best model so far to the exception that ends a run.
 
     Examples
     --------

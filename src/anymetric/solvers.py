@@ -14,12 +14,12 @@ from anymetric.losses import Loss
 from anymetric.models import Linear, Model
 from anymetric.models.linear import sum_of_squares
 
-# Above this many parameters the Hessian costs more than it saves.
+# Above this many parameters L-BFGS is used instead of Newton's method.
 NEWTON_PARAMETERS = 600
-# Where no more than this of a Newton step gains anything, the loss has no curvature to go by:
-# Huber's with most rows on its straight part.
+# Where only shorter Newton steps improve the loss, it has hardly any curvature: the Huber loss
+# with most rows on its linear part.
 SHORTEST = 1e-2
-# The least curvature of a parameter, as a share of the greatest: words that hardly occur.
+# The least curvature of a parameter, as a share of the greatest: for words that hardly occur.
 FLATTEST = 1e-6
 
 
@@ -103,7 +103,7 @@ def minimise(
 
 
 def second_order(objective: WeightedLoss) -> bool:
-    """Return whether the Hessian is there, and small enough to be worth its price.
+    """Return whether the Hessian exists and is small enough to be used.
 
     Examples
     --------
@@ -123,9 +123,9 @@ def second_order(objective: WeightedLoss) -> bool:
 def descended(
     objective: WeightedLoss, theta: NDArray[np.float64], iterations: int, tolerance: float
 ) -> NDArray[np.float64]:
-    """Return the minimiser by L-BFGS, which asks for no Hessian.
+    """Return the minimiser by L-BFGS, which needs no Hessian.
 
-    Each parameter is measured in units of its own curvature where columns differ in it.
+    Parameters are scaled by their curvature where columns differ in it.
     """
     unit = 1.0 / np.sqrt(curvatures(objective, theta))
 
@@ -181,7 +181,7 @@ def newton(
 ) -> NDArray[np.float64]:
     """Take Newton steps, halved until the objective falls, until they predict no gain.
 
-    A factor of the Hessian is kept for as long as its steps go on to gain tenfold.
+    A factor of the Hessian is reused while each step improves ten times less than the last.
     """
     value, gradient = objective.value_and_gradient(theta)
     factor, before = None, np.inf

@@ -1,4 +1,4 @@
-"""Starts: models to begin from, each the minimiser of one plain loss."""
+"""Starts: starting models, each the minimiser of one plain loss."""
 
 from __future__ import annotations
 
@@ -61,16 +61,16 @@ def class_balance(data: Data) -> NDArray[np.float64]:
     >>> class_balance(Data(np.zeros((3, 1)), np.array([1.0, -1.0, -1.0]))).tolist()
     [1.0, 0.5, 0.5]
     """
-    return evened(data.y, data.weights)
+    return class_balanced(data.y, data.weights)
 
 
-def evened(y: NDArray[np.float64], rows: NDArray[np.float64]) -> NDArray[np.float64]:
+def class_balanced(y: NDArray[np.float64], rows: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return row weights scaled so that both classes have the same total.
 
     Examples
     --------
     >>> import numpy as np
-    >>> evened(np.array([1.0, -1.0, -1.0]), np.array([2.0, 3.0, 1.0])).tolist()
+    >>> class_balanced(np.array([1.0, -1.0, -1.0]), np.array([2.0, 3.0, 1.0])).tolist()
     [1.0, 0.75, 0.25]
     """
     rows = rows.copy()
@@ -82,11 +82,11 @@ def evened(y: NDArray[np.float64], rows: NDArray[np.float64]) -> NDArray[np.floa
 def shifted(ledger: Ledger, theta: Theta, limit: int = 200) -> Theta:
     """Return theta with the intercept that costs least on the validation rows: threshold tuning.
 
-    Exact for a ready-made metric. A metric of the user's is called at no more than `limit`
-    thresholds, evenly spaced in rank, nor for more than a quarter of the calls left; where one
-    class alone is predicted it is spared, and if it fails that is a warning and theta stays.
-    Theta itself is returned where no threshold can be moved (a metric of scores, a model without
-    an intercept) or moving it gains nothing.
+    Exact for a built-in metric. A user's metric is called at no more than `limit` thresholds,
+    evenly spaced in rank, and for at most a quarter of the calls left; thresholds that predict a
+    single class are skipped, and a failure is a warning. Theta itself is returned where there is
+    no threshold to tune (a metric of scores, a model without an intercept) or tuning it does not
+    help.
 
     Examples
     --------
@@ -123,9 +123,8 @@ def shift_costs(ledger: Ledger, scores: Floats, limit: int) -> tuple[Theta, Thet
             costs = ledger.ask(ledger.problem.judge, scores[:, np.newaxis] + shifts)
             costs = np.where(np.isnan(costs), np.inf, costs)
         except MetricError as error:
-            # Training may never go where a far threshold goes: this need not be the end.
-            said = f"{error} The first model keeps its threshold."
-            warn(said)
+            # Training may never use such a threshold: this is not an error.
+            warn(f"{error} The first model keeps its threshold.")
             return np.zeros(0), np.zeros(0)
     order = np.argsort(np.abs(shifts), kind="stable")
     return shifts[order], costs[order]
@@ -134,7 +133,7 @@ def shift_costs(ledger: Ledger, scores: Floats, limit: int) -> tuple[Theta, Thet
 def scattered(
     problem: Problem, count: int, rng: np.random.Generator, scale: float = 1.0
 ) -> list[Theta]:
-    """Return Gaussian random parameter vectors: starts that no loss has chosen.
+    """Return Gaussian random parameter vectors.
 
     Examples
     --------

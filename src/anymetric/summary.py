@@ -1,4 +1,4 @@
-"""Summary: what a run chose and measured on the way, in one record for all methods."""
+"""Summary: what a run selected and measured, in one record for all methods."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class CandidateSummary:
 
 @dataclass(frozen=True)
 class FamilySummary:
-    """A family of models: its share of the answer, how far its best is behind the best of all.
+    """A family of models: its share of the answer, and the cost of its best above the best of all.
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ class FamilySummary:
 
 @dataclass(frozen=True)
 class Summary:
-    """What a run chose and measured; a method fills in what it knows.
+    """What a run selected and measured; the fields depend on the method.
 
     Attributes
     ----------
@@ -55,36 +55,36 @@ class Summary:
     families : dict of FamilySummary
         By name, where several families competed.
     training_weight : float
-        The weight of training rows beside validation rows where the threshold was placed.
+        The weight of training rows beside validation rows in threshold tuning.
     error : float
-        Standard error of the answer's cost, by bootstrap resamples of the validation rows.
+        Standard error of the model's cost, from bootstrap resamples of the validation rows.
     gain, gain_error : float
-        By how much the answer costs less than the best plain model at its best threshold, and the
+        How much less the model costs than the best plain model at its best threshold, and the
         standard error of that.
     optimism : float
-        By how much the best of the candidates looks better than it is.
+        The selection bias of the best candidate's cost.
     metric_error : float
-        How far off the formula of a function typically is, where it was learned from answers.
+        The typical error of a learned metric.
     metric_noise : float
-        The standard deviation of one answer, where the metric varies from call to call.
+        The standard deviation of one call, where the metric varies from call to call.
     skipped : int
-        Evaluations that had no answer after all retries.
+        Evaluations that failed after all retries.
     failure : str
-        Why the last of them had none.
+        Why the last of them failed.
     offsets : dict
-        What was added to the scores of each class or label.
+        The offset of the scores of each class or label.
     group_offsets : dict
-        What was added to the scores of each group.
+        The offset of the scores of each group.
     link : str
-        Of a regression: "identity", or "log" where logarithms of the targets were learned.
+        For a regression: "identity", or "log" for a model of the logarithm of the targets.
     link_costs : dict
         The cost with each link, where both were tried.
     chosen : dict
-        The settings of the answer, where a method tries several.
+        The selected settings, where a method tries several.
     tried : tuple of dicts
         All settings that were tried, with their cost.
     earlier_seconds : float
-        Processor time of what an earlier run had done already.
+        Processor time of an earlier run that was resumed.
 
     What was not measured is NaN, or empty.
 

@@ -1,4 +1,4 @@
-"""Tuning: the paper's grids of step and sigma, judged by the validation cost."""
+"""Tuning: grid search of step and sigma, as in the paper, by the validation cost."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 from numpy.typing import NDArray
 
-from anymetric.descent import Descent, Known, Watcher, conclude
+from anymetric.descent import Descent, FirstEstimate, Watcher, conclude
 from anymetric.gradients import GradientEstimator
-from anymetric.ledger import Ledger, tell_call
+from anymetric.ledger import Ledger, add_call_number
 from anymetric.metrics import MetricError
 from anymetric.metrics.evaluations import carried
 from anymetric.problem import Problem
@@ -32,7 +32,7 @@ PROXY_SIGMAS = (0.01, 0.05, 0.1, 0.5, 1.0)
 
 @dataclass(frozen=True)
 class Tuned:
-    """A descent run at every step and sigma of a grid; the lowest validation cost wins.
+    """Grid search of the step and sigma of a descent, by the validation cost.
 
     All runs share the random draws, and all steps at one sigma share the first gradient.
 
@@ -43,7 +43,7 @@ class Tuned:
     steps, sigmas : sequences of float
         The paper's grid for F-measures by default.
     n_jobs : int or None
-        Runs of the grid go in parallel, through joblib.
+        Number of runs in parallel, through joblib.
 
     Examples
     --------
@@ -77,32 +77,32 @@ class Tuned:
         rng: np.random.Generator,
         watch: Watcher | None = None,
     ) -> Solution:
-        """Run the grid. A limit on the calls is shared out evenly over its runs.
+        """Run the grid. A limit on the calls is split evenly among its runs.
 
-        `watch` stays in this process: of runs elsewhere it hears when they are done.
+        `watch` is called in this process; for runs in other processes, once they are done.
         """
-        apart = effective_n_jobs(self.n_jobs) > 1
+        elsewhere = effective_n_jobs(self.n_jobs) > 1
         runs: list[Solution] = []
-        looks: list[Iteration] = []
+        evaluated: list[Iteration] = []
 
         def cut(short: BaseException, status: Status) -> Solution | None:
             last = getattr(short, "best", None)
             found = runs if last is None else [*runs, last]
-            if looks:
-                found = [*found, conclude(looks, [status], ledger.calls)]
+            if evaluated:
+                found = [*found, conclude(evaluated, [status], ledger.calls)]
             return replace(best_of(found, ledger.calls), status=status) if found else None
 
         try:
-            finished = self._runs(ledger, starts, rng, None if apart else watch, looks)
+            finished = self._runs(ledger, starts, rng, None if elsewhere else watch, evaluated)
             for run in finished:
                 ledger.calls += run.calls
                 runs.append(run)
-                if stops(run, watch if apart else None):
+                if stops(run, watch if elsewhere else None):
                     cancel(finished)
                     return replace(best_of(runs, ledger.calls), status=Status.STOPPED)
         except MetricError as error:
             ledger.calls += error.call or 0
-            tell_call(error, ledger.calls)
+            add_call_number(error, ledger.calls)
             error.best = cut(error, Status.FAILED)
             raise
         except KeyboardInterrupt as stop:
@@ -116,17 +116,17 @@ class Tuned:
         starts: Sequence[NDArray[np.float64]],
         rng: np.random.Generator,
         watch: Watcher | None,
-        looks: list[Iteration],
+        evaluated: list[Iteration],
     ) -> Generator[Solution, None, None]:
         """Return the runs of the grid as they are done, in its order."""
         cells = [Cell(step, sigma) for sigma in self.sigmas for step in self.steps]
         share = None
         if ledger.max_calls is not None:
-            cells = cells[: max(int(ledger.left), 1)]  # each must be able to look once
+            cells = cells[: max(int(ledger.left), 1)]  # each needs one evaluation at least
             share = (ledger.rest or 0) // len(cells)
         (child,) = rng.spawn(1)
-        # Until the first step is taken nothing depends on its length.
-        known = self._known(ledger, starts, child, looks) if share is None else {}
+        # The first estimate does not depend on the step.
+        known = self._known(ledger, starts, child, evaluated) if share is None else {}
         jobs = (
             delayed(carried(cell.run))(
                 self.descent, ledger.problem, share, starts, child, watch, known
@@ -141,9 +141,9 @@ class Tuned:
         ledger: Ledger,
         starts: Sequence[NDArray[np.float64]],
         rng: np.random.Generator,
-        looks: list[Iteration],
-    ) -> dict[float, list[Known]]:
-        """Return the first estimates at each sigma, counted; the starts go into `looks`."""
+        evaluated: list[Iteration],
+    ) -> dict[float, list[FirstEstimate]]:
+        """Return the first estimates at each sigma, counted; the starts go into `evaluated`."""
         if len(self.steps) == 1:
             return {}
         found = Parallel(self.n_jobs, return_as="generator")(
@@ -153,7 +153,7 @@ class Tuned:
         known = {}
         for sigma, (made, iterations, calls) in zip(self.sigmas, found, strict=True):
             ledger.calls += calls
-            looks[:] = iterations
+            evaluated[:] = iterations
             known[sigma] = made
         return known
 
@@ -179,7 +179,7 @@ class Cell:
         starts: Sequence[NDArray[np.float64]],
         rng: np.random.Generator,
         watch: Watcher | None,
-        known: dict[float, list[Known]],
+        known: dict[float, list[FirstEstimate]],
     ) -> Solution:
         """Run the descent with this step and sigma; every cell sees the same random draws."""
         gradient = with_sigma(descent, self.sigma)
@@ -203,15 +203,17 @@ def first_estimates(
     problem: Problem,
     starts: Sequence[NDArray[np.float64]],
     rng: np.random.Generator,
-) -> tuple[list[Known], list[Iteration], int]:
-    """Return the estimates at the starts, the looks at them, and the metric calls of both."""
+) -> tuple[list[FirstEstimate], list[Iteration], int]:
+    """Return the estimates at the starts, the evaluated starts, and the metric calls of both."""
     ledger, gradient = Ledger(problem), with_sigma(descent, sigma)
-    known: list[Known] = []
+    known: list[FirstEstimate] = []
     iterations: list[Iteration] = []
     with keeping(lambda cut: conclude(iterations, [cut], ledger.calls) if iterations else None):
         for number, child in enumerate(deepcopy(rng).spawn(len(starts))):
             iterations.append(descent.start(ledger, starts[number], number))
-            known.append(Known(gradient.estimate(ledger, iterations[-1].here, child), child))
+            known.append(
+                FirstEstimate(gradient.estimate(ledger, iterations[-1].here, child), child)
+            )
     return known, iterations, ledger.calls
 
 
@@ -221,21 +223,21 @@ def with_sigma(descent: Descent, sigma: float) -> GradientEstimator:
 
 
 def stops(run: Solution, watch: Watcher | None) -> bool:
-    """Whether the caller has stopped a run, or stops it on hearing of its iterations."""
+    """Whether the caller has stopped a run, or stops it when given its iterations."""
     if run.status is Status.STOPPED:
         return True
     return watch is not None and any(watch(iteration) for iteration in run.iterations)
 
 
 def cancel(finished: Generator[Solution, None, None]) -> None:
-    """End the runs that are still under way; joblib need not warn that they were."""
+    """Cancel the runs under way, without joblib's warning."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=".*have been cancelled", category=UserWarning)
         finished.close()
 
 
 def best_of(runs: Sequence[Solution], calls: int) -> Solution:
-    """Return the run of the lowest cost, with the whole grid beside it."""
+    """Return the run of the lowest cost, with the results of the whole grid."""
     best = min(runs, key=lambda run: run.cost)
     chosen = [(run.summary.chosen, run.cost) for run in runs if run.summary.chosen]
     tried = tuple({**settings, "cost": cost} for settings, cost in chosen)
@@ -244,7 +246,7 @@ def best_of(runs: Sequence[Solution], calls: int) -> Solution:
 
 
 def max_iterations(method: Any, starts: int) -> int | None:
-    """Return the most iterations that a method can take; None if it does not say.
+    """Return the maximum number of iterations of a method; None if there is none.
 
     Examples
     --------

@@ -35,8 +35,8 @@ def sample(kind, rng, train=60, valid=60, weights=None, d=3):
     X, y = drawn(kind, train + valid, rng, d)
     whole = Data(X, y, np.ones(len(y)) if weights is None else weights)
     parts = whole.take(np.arange(train)), whole.take(np.arange(train, train + valid))
-    likeness = np.ones(train) if train else None
-    return Sample(Task(LABELS[kind]), *parts, np.arange(valid) % 5, likeness)
+    ratio = np.ones(train) if train else None
+    return Sample(Task(LABELS[kind]), *parts, np.arange(valid) % 5, ratio)
 
 
 def linear(found, **settings):

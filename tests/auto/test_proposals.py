@@ -55,7 +55,7 @@ def problem_of(found, spec, **columns):
 
     train, valid = with_columns(found.train), with_columns(found.valid)
     one = train if len(train) else valid
-    other = Sample(found.task, train, valid, found.fold, found.likeness)
+    other = Sample(found.task, train, valid, found.fold, found.density_ratio)
     surrogates = Slices("logistic", ("class",)) if len(np.unique(one.y)) == 2 else []
     return other, Problem(one, surrogates, as_metric(spec), valid, labels=found.task.labels)
 
@@ -130,10 +130,10 @@ def test_validation_rows_train_only_if_they_may(use, rng):
         assert any(one.weighting.rows != "train" for one in proposals) == use
 
 
-def test_likeness_is_proposed_where_the_samples_differ(rng):
+def test_importance_weighting_is_proposed_where_the_samples_differ(rng):
     for ratio, like in ((np.ones(120), False), (rng.exponential(size=120), True)):
         for proposals in proposals_of("two samples", rng, ratio=ratio):
-            assert any(one.weighting.likeness > 0.0 for one in proposals) == like
+            assert any(one.weighting.importance > 0.0 for one in proposals) == like
 
 
 @given(st.lists(st.floats(0.0, 1.0), min_size=len(RIDGES), max_size=len(RIDGES)))
@@ -158,11 +158,11 @@ def test_mixtures_of_trees_follow_the_best_of_the_training_rows(like, rng):
     found, problem = problem_of(sample("two", rng, train=120, valid=60), "f1")
     ratio, table = rng.exponential(size=120), Predictions()
     found = Sample(found.task, found.train, found.valid, found.fold, ratio)
-    cost = lambda p: 0.1 if p.weighting.likeness == like else 0.5  # noqa: E731
+    cost = lambda p: 0.1 if p.weighting.importance == like else 0.5  # noqa: E731
     proposals = told(tree_proposals(found, problem, table, True, "boosted"), table, cost, n=60)
     mixed = [one for one in proposals if one.weighting.rows == "both"]
     assert mixed
-    assert all(one.weighting.likeness == like for one in mixed)
+    assert all(one.weighting.importance == like for one in mixed)
 
 
 def test_a_handful_of_rows_gets_the_two_plainest(rng):

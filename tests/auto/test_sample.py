@@ -187,11 +187,11 @@ def test_rows_are_told_apart_by_the_nearer_cluster(unit, rng):
 
 def test_names_of_different_weightings_differ():
     every = [
-        Weighting(rows, share, likeness, balance)
+        Weighting(rows, share, importance, balance)
         for rows, share in (("train", 0.0), ("valid", 0.0), ("all", 0.0), ("both", 0.2))
-        for likeness in (0.0, 1.0)
+        for importance in (0.0, 1.0)
         for balance in (0.0, 0.5, 1.0)
-        if not (likeness and rows in ("valid", "all"))
+        if not (importance and rows in ("valid", "all"))
     ]
     names = {Proposal(one, strength).name for one in every for strength in (1.0, 10.0)}
     assert len(names) == 2 * len(every)

@@ -46,10 +46,10 @@ def test_a_threshold_lies_nearer_to_the_best_with_the_help_of_training_rows():
 
 def test_training_rows_are_trusted_only_if_their_labels_agree(rng):
     found, scores = drawn(rng, 2000, 300)
-    _, trust = placed(as_metric("error"), found, scores, rng)
-    assert trust == 1.0
+    _, weight = placed(as_metric("error"), found, scores, rng)
+    assert weight == 1.0
     lying = Data(found.train.X, np.where(scores[0] > 2.5, 1.0, -1.0))
-    misled = Sample(found.task, lying, found.valid, found.fold, found.likeness)
+    misled = Sample(found.task, lying, found.valid, found.fold, found.density_ratio)
     shift, less = placed(as_metric("error"), misled, scores, rng)
     assert less < 1.0
     assert less == 0.0 or abs(shift) < 1.5
@@ -58,9 +58,9 @@ def test_training_rows_are_trusted_only_if_their_labels_agree(rng):
 @pytest.mark.parametrize("metric", ["f1", Profit(tp="gain", flag_cost=0.5)], ids=str)
 def test_any_metric_of_counts_has_a_place(metric, rng):
     found, scores = drawn(rng, 400, 150, side=True)
-    shift, trust = placed(as_metric(metric), found, scores, rng)
+    shift, weight = placed(as_metric(metric), found, scores, rng)
     assert np.isfinite(shift)
-    assert trust > 0.0
+    assert weight > 0.0
 
 
 def test_the_unit_of_the_weights_does_not_count(rng):
@@ -68,7 +68,7 @@ def test_the_unit_of_the_weights_does_not_count(rng):
     shifts = []
     for unit in (1.0, 1e-6):
         parts = [Data(d.X, d.y, unit * d.weights) for d in (found.train, found.valid)]
-        one = Sample(found.task, *parts, found.fold, found.likeness)
+        one = Sample(found.task, *parts, found.fold, found.density_ratio)
         shifts.append(placed(as_metric("f1"), one, scores, np.random.default_rng(0)))
     np.testing.assert_allclose(*shifts)
 

@@ -109,7 +109,7 @@ def test_a_function_that_reads_other_labels_is_told_those_of_the_file(rows, told
     (tmp_path / "numb.py").write_text("def hit_score(y_true, y_pred): return (y_pred == 1).mean()")
     code, _, err = told("fit", rows, "-t", "income", "-m", "numb:hit_score", "--run", "r")
     assert code == 0, err
-    assert "whatever the model said" in err
+    assert "for every model" in err
     assert "['high', 'low']" in err
 
 

@@ -1,4 +1,4 @@
-"""Auto: the default method. Proposals are trained, judged on resamples, selected and averaged."""
+"""Auto: the default method. Proposals are trained, evaluated, selected and averaged."""
 
 from anymetric.auto.auto import Auto
 from anymetric.auto.selection import BootstrapSelection, GreedySelection, SingleBest

@@ -20,13 +20,13 @@ from anymetric.metrics.subjects import about
 Floats64 = NDArray[np.float64]
 # Selections after a cost that was predicted wrongly, at most.
 SELECTIONS = 4
-# Candidates with a smaller share are not worth scoring the training rows out of fold.
-HEARD = 0.03
+# Smallest share of candidates that score the training rows out of fold.
+SCORED = 0.03
 
 
 @dataclass(frozen=True, eq=False)
 class Answer:
-    """What a run comes to.
+    """The result of a run.
 
     Attributes
     ----------
@@ -36,7 +36,7 @@ class Answer:
     average : Average
     found : Assessment
         Of the average at its decision rule.
-    trust : float
+    training_weight : float
         The weight of training rows beside validation rows where the threshold was placed.
     """
 
@@ -44,7 +44,7 @@ class Answer:
     shares: Floats64
     average: Average
     found: Assessment
-    trust: float = 0.0
+    training_weight: float = 0.0
 
 
 def answer_of(search: Search, selection: Selection, transfer: bool) -> Answer | None:
@@ -65,7 +65,7 @@ def answer_of(search: Search, selection: Selection, transfer: bool) -> Answer | 
 
 
 def by_rule(search: Search, table: Predictions, selection: Selection, transfer: bool) -> Answer:
-    """Select under each of several decision rules; a later one must pay beyond noise."""
+    """Select under each of several decision rules; a later one must improve beyond noise."""
     if not isinstance(search.rule, Competing):
         return selected(search, table, selection, transfer)
     found: list[Answer] = []
@@ -81,7 +81,7 @@ def by_rule(search: Search, table: Predictions, selection: Selection, transfer: 
 def pays(judge: Judge, answer: Answer, before: Answer) -> bool:
     """Return whether an answer costs less than one before it, beyond noise.
 
-    A threshold that rows have placed looks better on them than it is: by its optimism.
+    The cost at a threshold is corrected for the optimism of the rows it was tuned on.
     """
     gain = before.found.resampled - answer.found.resampled
     optimism = 0.0
@@ -91,7 +91,7 @@ def pays(judge: Judge, answer: Answer, before: Answer) -> bool:
 
 
 def selected(search: Search, table: Predictions, selection: Selection, transfer: bool) -> Answer:
-    """Select among all candidates; where lines alone cost no more, they are the answer."""
+    """Select among all candidates; linear models alone are preferred where they cost no more."""
     found = from_pool(search, table, selection, transfer)
     lines, judge = table.of(LINEAR), search.judge
     if not lines or not np.any(np.delete(found.shares, lines)) or judge.left < judge.price:
@@ -118,7 +118,7 @@ def averaged(search: Search, table: Predictions, shares: Floats64) -> Average:
 
 
 def from_pool(search: Search, table: Predictions, selection: Selection, transfer: bool) -> Answer:
-    """Select among candidates, and place the threshold of their average."""
+    """Select among candidates, and tune the threshold of their average."""
     shares = shares_of(table, selection, search.judge)
     average = averaged(search, table, shares)
     if search.judge.thrifty:
@@ -168,11 +168,11 @@ def transferable(search: Search, table: Predictions, shares: Floats64) -> bool:
 
 
 def transferred(search: Search, answer: Answer) -> Answer:
-    """Let training rows help to place the threshold."""
+    """Use training rows to tune the threshold."""
     exact = search.judge.of_counts()
     assert exact is not None
     average, family = answer.average, search.families[LINEAR]
-    loud = np.flatnonzero(average.shares > min(HEARD, average.shares.max() / 2.0))
+    loud = np.flatnonzero(average.shares > min(SCORED, average.shares.max() / 2.0))
     factors = average.factors[loud] * (average.factors.sum() / average.factors[loud].sum())
     train = np.full(len(search.sample.train), float(average.scorer.offset))
     for k, factor in zip(loud, factors, strict=True):
@@ -180,13 +180,13 @@ def transferred(search: Search, answer: Answer) -> Answer:
         train += factor * family.train_scores(candidate, search.rng.spawn(1)[0])[:, 0]
     scores = train, average.valid[:, 0]
     pooled = PooledRows.of(exact.metric, search.sample, scores)
-    shift, trust = pooled.placed(scores, exact)
-    return answer if trust == 0.0 else at_shift(answer, shift, trust, exact)
+    shift, weight = pooled.placed(scores, exact)
+    return answer if weight == 0.0 else at_shift(answer, shift, weight, exact)
 
 
-def at_shift(answer: Answer, shift: float, trust: float, judge: CountsJudge) -> Answer:
+def at_shift(answer: Answer, shift: float, weight: float, judge: CountsJudge) -> Answer:
     """Return the answer with its threshold at a shift of the average."""
     scores = answer.average.valid + shift
     costs = judge.evaluate(scores)
     found = Assessment(np.array([shift]), float(costs[0]), costs[1:], scores)
-    return replace(answer, found=found, trust=trust)
+    return replace(answer, found=found, training_weight=weight)

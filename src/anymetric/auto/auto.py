@@ -1,8 +1,8 @@
 """Auto: the default method, from proposals to one model.
 
-Proposals say what to train; families train them and score the validation rows out of fold; a judge
-turns scores into costs on bootstrap resamples, at the best setting of a decision rule; a selection
-turns costs into shares; the answer is the average of the candidates by their shares, with its own
+Proposals describe what to train; families train them and score the validation rows out of fold; a
+judge evaluates scores on bootstrap resamples, at the best setting of a decision rule; a selection
+maps costs to shares; the answer is the average of the candidates by their shares, with its own
 decision rule.
 """
 
@@ -42,39 +42,39 @@ Floats64 = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Auto:
-    """The default: no setting needs to be touched.
+    """The default method; it works without settings.
 
     Parameters
     ----------
     resamples : int
         Bootstrap resamples of the validation rows.
     use_validation : "auto" or bool
-        Whether candidates may train on the validation rows too; a row never judges a model that it
-        trained. True: no other candidates. False: rows validate only, and where there is but one
-        sample, some are held out for it.
+        Whether candidates may train on the validation rows too, which are then scored
+        out-of-fold. True: no other candidates. False: validation rows do not train, and where only
+        one sample is given, some rows are held out.
     selection : Selection
         `BootstrapSelection()`, `GreedySelection()` or `SingleBest()`.
     transfer : bool
-        Whether training rows may help to place the threshold.
-    likeness : bool
-        Whether training rows may be weighted by how much they look like the validation rows.
+        Whether training rows may be used in threshold tuning.
+    importance_weighting : bool
+        Whether training rows may be weighted by the density ratio of validation to training rows.
     decision : str, ("top", number or share) or DecisionRule
-        What turns scores into decisions. ``auto``: what the metric asks for. ``threshold``: one.
-        ``group``: one for each group, where that pays beyond noise. ``row``: by every row's own
-        gains. ``offsets``: one for each of many classes. ``("top", 0.05)``: the best-scored rows.
-        ``none``: scores as they are. Or a rule of your own.
+        The decision rule. ``auto``: depends on the metric. ``threshold``: one threshold.
+        ``group``: one for each group, where that improves beyond noise. ``row``: by the gains of
+        each row. ``offsets``: one for each of many classes. ``("top", 0.05)``: the best-scored
+        rows. ``none``: scores as they are. Or a rule of your own.
     max_seconds : float, optional
-        After so many no further candidate is trained.
+        After this time no further candidate is trained.
     learners : tuple of Learner
         Families beside linear models, such as boosted trees.
     linear : bool
-        Whether linear models compete.
+        Whether linear models are candidates.
     categorical : tuple of int
-        Columns of codes, which a linear model must have spread out.
+        Columns of category codes, one-hot encoded for linear models.
     standardize : bool
         Whether the ridge of linear models sees standardised features.
     judge : callable, optional
-        ``(ledger, sample, weights of the resamples) -> Judge``, in place of ours.
+        ``(ledger, sample, weights of the resamples) -> Judge``, instead of the default.
 
     Examples
     --------
@@ -96,7 +96,7 @@ class Auto:
     use_validation: Literal["auto"] | bool = "auto"
     selection: Selection = field(default_factory=BootstrapSelection)
     transfer: bool = True
-    likeness: bool = True
+    importance_weighting: bool = True
     decision: Decision = "auto"
     max_seconds: float | None = None
     learners: tuple[Learner, ...] = ()
@@ -123,7 +123,7 @@ class Auto:
         rng: np.random.Generator,
         watch: Watcher | None = None,
     ) -> Solution:
-        """Train, judge, select and decide; `starts` are not needed and not read."""
+        """Train, evaluate, select and decide; `starts` are not used."""
         small, search = screened(ledger, rng), None
 
         def best(cut: Status) -> Solution | None:
@@ -133,7 +133,7 @@ class Auto:
             search = self._search(small, rng)
             status = search.run(self._proposals(search), watch)
             if not len(search.table):
-                raise nothing_judged(ledger, status)
+                raise no_costs(ledger, status)
             if search.flat:
                 return single_solution(search, Status.FLAT)
             try:
@@ -148,7 +148,7 @@ class Auto:
             return refitted(search, answer, status, self._families_only(ledger, search, answer))
 
     def _search(self, ledger: Ledger, rng: np.random.Generator) -> Search:
-        """Build what trains and what judges."""
+        """Build the families, the judge and the decision rule."""
         problem = ledger.problem
         rows = query_rows(problem, rng)
         sample, features = sample_of(problem, rows, rng, self)
@@ -158,10 +158,10 @@ class Auto:
         return Search(ledger, sample, families, judge, rule, rng, self.max_seconds)
 
     def _families_only(self, ledger: Ledger, search: Search, answer: Answer) -> Search:
-        """Build what trains the selected on all rows, where a sample of them was searched."""
+        """Build the families that refit the selected candidates on all rows."""
         used = np.flatnonzero(answer.shares)
-        like = any(answer.table.candidates[k].proposal.weighting.likeness for k in used)
-        settings = replace(self, likeness=self.likeness and like)
+        like = any(answer.table.candidates[k].proposal.weighting.importance for k in used)
+        settings = replace(self, importance_weighting=self.importance_weighting and like)
         sample, features = sample_of(ledger.problem, None, search.rng, settings)
         families = families_of(ledger.problem, sample, None, features, settings)
         return Search(ledger, sample, families, search.judge, search.rule, search.rng)
@@ -194,7 +194,7 @@ class Auto:
         return tree_proposals(sample, search.problem, table, use, name)
 
 
-def nothing_judged(ledger: Ledger, status: Status) -> Exception:
+def no_costs(ledger: Ledger, status: Status) -> Exception:
     """Return the error of a run in which no candidate has a cost."""
     if status is Status.BUDGET:
         return ValueError(f"max_metric_calls must allow one candidate; got {ledger.max_calls}.")

@@ -73,12 +73,12 @@ class Settings(Protocol):
         """Whether validation rows train too."""
 
     @property
-    def likeness(self) -> bool:
-        """Whether training rows are weighted by likeness."""
+    def importance_weighting(self) -> bool:
+        """Whether training rows are weighted by their density ratio to the validation rows."""
 
     @property
     def decision(self) -> Decision:
-        """What turns scores into decisions."""
+        """The decision rule."""
 
     @property
     def learners(self) -> tuple[Learner, ...]:
@@ -98,7 +98,7 @@ class Settings(Protocol):
 
     @property
     def judge(self) -> Callable[..., Judge] | None:
-        """A judge in place of ours."""
+        """A judge instead of the default."""
 
 
 def query_rows(problem: Problem, rng: np.random.Generator) -> QueryRows | None:
@@ -128,10 +128,10 @@ def sample_of(
     )
     if not sample.single and rows is None:
         ratio = np.ones(len(sample.train))
-        if settings.likeness:
+        if settings.importance_weighting:
             read = features.read(sample)
             ratio = density_ratio(features.model, read.train, read.valid, X=read.both.X)
-        sample = replace(sample, likeness=ratio)
+        sample = replace(sample, density_ratio=ratio)
     return sample, features
 
 
@@ -219,7 +219,7 @@ def judge_of(
 def rule_of(
     problem: Problem, sample: Sample, rows: QueryRows | None, settings: Settings
 ) -> DecisionRule:
-    """Return the decision rule that the user names, or that the metric asks for."""
+    """Return the decision rule that the user names, or the default of the metric."""
     decision, metric, valid = settings.decision, problem.metric, sample.valid
     if not isinstance(decision, str | tuple):
         return decision
@@ -242,7 +242,7 @@ def rule_of(
 
 
 def usual_rule(problem: Problem, sample: Sample, rows: QueryRows | None) -> DecisionRule:
-    """Return the decision rule that the metric asks for."""
+    """Return the default decision rule of the metric."""
     task, metric, valid = sample.task, problem.metric, sample.valid
     if rows is not None or not movable(problem):
         return NoRule()

@@ -1,4 +1,4 @@
-"""Covariate shift: how much a training row, or its label, looks like the validation rows."""
+"""Covariate shift: density ratios of validation to training rows, and of their labels."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ def density_ratio(
 ) -> Floats64:
     """Return the ratio of the densities of valid and train at each training row, at most two.
 
-    A logistic regression tells the samples apart; its odds are the ratio. Where it is large it
-    is noisy, hence the bound.
+    The odds of a logistic regression that discriminates between the samples. Large ratios are
+    noisy, hence the bound.
 
     Parameters
     ----------
@@ -46,20 +46,20 @@ def density_ratio(
     rows = np.concatenate([0.5 * d.weights / d.weights.sum() for d in (train, valid)])
     both = Data(stacked(train.X, valid.X) if X is None else X, y)
     loss = WeightedLoss(model, both, as_loss("logistic"), rows, ridge / m)
-    odds = model.scores(train.X, minimise(loss, tolerance=1e-6))
-    return np.exp(np.clip(np.asarray(odds, dtype=np.float64), -20.0, np.log(MOST_LIKE)))
+    log_ratio = model.scores(train.X, minimise(loss, tolerance=1e-6))
+    return np.exp(np.clip(np.asarray(log_ratio, dtype=np.float64), -20.0, np.log(MOST_LIKE)))
 
 
 def label_ratio(train: Data, valid: Data, scores: tuple[Floats, Floats]) -> Floats64:
-    """Return how much likelier each training row's label is among the validation rows.
+    """Return the density ratio of validation to training rows, by label and score.
 
-    A logistic regression on label, score and their product tells the samples apart: training
-    labels that are flipped disagree with the scores more often than validation labels do.
+    From a logistic regression on label, score and their product: flipped training labels
+    disagree with the scores more often than validation labels do.
 
     Parameters
     ----------
     train, valid : Data
-        Their weights count: training rows may be weighted by `density_ratio` already.
+        With weights: training rows may be weighted by `density_ratio` already.
     scores : pair of arrays of shape (n,)
         Of one model, on train and on valid.
 

@@ -15,24 +15,24 @@ from anymetric.rules import FittedRule
 
 Floats64 = NDArray[np.float64]
 LINEAR = "linear"
-# A proposal of more strength than this asks families other than lines for smaller models.
+# Above this strength a proposal means smaller models for families other than linear ones.
 SMALL = 50.0
 
 
 @dataclass(frozen=True)
 class Weighting:
-    """How much each row weighs in training, said without the rows.
+    """The weights of rows in training, as settings that do not hold the rows.
 
     Attributes
     ----------
     rows : {"train", "valid", "both", "all"}
-        Which sample trains; "all" where there is but one. Validation rows are cross-fitted.
+        Which sample trains; "all" where there is only one. Validation rows are cross-fitted.
     share : float
         The validation rows' part of the whole weight, where both train.
-    likeness : float
+    importance : float
         Power of the density ratio between validation and training rows.
     balance : float
-        How far classes are evened out: 0 not at all, 1 in full.
+        Degree of class balancing: 0 for none, 1 for equal weights.
     only : (column, value, bool) or None
         Only rows with this value of a column or, with False, only those with others.
     amounts : (column, class) or None
@@ -46,15 +46,15 @@ class Weighting:
 
     Examples
     --------
-    >>> Weighting(likeness=1.0, balance=1.0).name
-    'train like valid, balanced'
+    >>> Weighting(importance=1.0, balance=1.0).name
+    'train importance-weighted, balanced'
     >>> Weighting("both", share=0.5).name
     'train + valid 0.5'
     """
 
     rows: str = "train"
     share: float = 0.0
-    likeness: float = 0.0
+    importance: float = 0.0
     balance: float = 0.0
     only: tuple[str, Any, bool] | None = None
     amounts: tuple[str, int] | None = None
@@ -64,10 +64,10 @@ class Weighting:
 
     @property
     def name(self) -> str:
-        """What the report calls it."""
+        """Its name in reports."""
         parts = ["train" if self.rows == "both" else self.rows]
-        if self.likeness:
-            parts[0] += " like valid" if self.likeness == 1.0 else " rather like valid"
+        if self.importance:
+            parts[0] += " importance-weighted"
         if self.rows == "both":
             parts[0] += f" + valid {self.share:.2g}"
         if self.only is not None:
@@ -118,7 +118,7 @@ class Proposal:
 
     @property
     def name(self) -> str:
-        """What the report calls it."""
+        """Its name in reports."""
         parts = [] if self.family == LINEAR else [f"{self.family}:"]
         named = [self.note] if self.surrogates is not None else [self.weighting.name, self.note]
         size = "small" if self.strength > SMALL else ""
@@ -142,7 +142,7 @@ class Proposal:
 
     @property
     def plain(self) -> bool:
-        """Whether anybody would try it: all training rows alike, and the usual loss."""
+        """Whether this is an unweighted fit with the usual loss."""
         usual = self.loss is None or self.loss.name == "squared"
         return usual and self.weighting in (Weighting(), Weighting("all"))
 
@@ -170,7 +170,7 @@ class Candidate:
     scorer : Scorer
         The model of all rows that the proposal lets train.
     valid : array of shape (n_valid, C)
-        Scores of the validation rows, each by a model that it did not train.
+        Out-of-fold scores of the validation rows.
     state : object
         What the family wants to remember: to begin another fit from, for instance.
     """
@@ -198,7 +198,7 @@ class Assessment:
     scale : float
         What the rule multiplies scores with, before it adds the offsets.
     rule : FittedRule or None
-        What turns these scores into decisions where that takes metadata; None where they are
+        The decision rule for these scores, where it reads metadata; None where they are
         decided for above zero.
     nearby : array of shape (B,), optional
         The mean cost on resamples over settings of the rule near the chosen one: candidates are
@@ -240,7 +240,7 @@ class Assessment:
 
 @dataclass(eq=False)
 class Predictions:
-    """The table that all parts share: candidates x rows x outputs, and who made each line.
+    """The table that all parts share: candidates x rows x outputs, with their proposals.
 
     Examples
     --------

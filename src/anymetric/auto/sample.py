@@ -36,8 +36,8 @@ class Sample:
     task : Task
     train, valid : Data
     fold : array of shape (n_valid,)
-    likeness : array of shape (n_train,) or None
-        How much a training row looks like the validation rows; None if there is but one sample.
+    density_ratio : array of shape (n_train,) or None
+        Density of validation to training rows at each training row; None with a single sample.
 
     Examples
     --------
@@ -51,7 +51,7 @@ class Sample:
     train: Data
     valid: Data
     fold: Ints
-    likeness: Floats64 | None = None
+    density_ratio: Floats64 | None = None
     few: bool = False
 
     @classmethod
@@ -100,10 +100,10 @@ class Sample:
         return replace(self, train=parts[0], valid=parts[1])
 
     def weights(self, weighting: Weighting, without: Ints | None = None) -> Weights:
-        """Return what each row weighs, if need be without some of the validation rows."""
+        """Return the weights of the rows, optionally without some of the validation rows."""
         train = valid = None
         if weighting.rows in ("train", "both"):
-            like = 1.0 if self.likeness is None else self.likeness**weighting.likeness
+            like = 1.0 if self.density_ratio is None else self.density_ratio**weighting.importance
             train = self._weighed(self.train, weighting, self.train.weights * like)
         if weighting.rows != "train":
             rows = self.valid.weights.copy()

@@ -1,4 +1,4 @@
-"""Search: proposals are trained and assessed one after another, until something says stop."""
+"""Search: proposals are trained and assessed one after another, until a stopping rule applies."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Watcher = Callable[[Iteration], bool | None]
 
 @dataclass(eq=False)
 class Search:
-    """What one run has: rows, families, a judge, a rule, and the table that they fill.
+    """The state of one run: rows, families, a judge, a rule, and the predictions table.
 
     Attributes
     ----------

@@ -18,7 +18,7 @@ Floats64 = NDArray[np.float64]
 
 
 class Selection(Protocol):
-    """Turns costs into shares.
+    """Maps costs to shares.
 
     Examples
     --------
@@ -37,7 +37,7 @@ class Selection(Protocol):
         scores : array of shape (C, n, outputs)
             Out-of-fold scores at each candidate's decision rule, in one unit.
         evaluate : callable
-            Turns scores ``(n, outputs)`` into costs ``(1 + B,)``.
+            Returns the costs ``(1 + B,)`` of scores ``(n, outputs)``.
         """
         ...
 

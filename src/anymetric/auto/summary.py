@@ -1,4 +1,4 @@
-"""Summary: a run as a solution, with what its costs say of the candidates and of the answer."""
+"""Summary: a run as a solution, with statistics of its candidates and of the answer."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from anymetric.solution import Iteration, Solution, Status
 from anymetric.summary import CandidateSummary, FamilySummary, Summary
 
 Floats64 = NDArray[np.float64]
-# Fewer resamples than this tell no error of a gain.
+# With fewer resamples the standard error of a gain is not estimated.
 FEWEST_RESAMPLES = 8
 
 
@@ -35,7 +35,7 @@ def averaged_solution(search: Search, answer: Answer, status: Status) -> Solutio
 
 
 def single_solution(search: Search, status: Status) -> Solution:
-    """Return the candidate of the lowest cost; the metric is not asked."""
+    """Return the candidate of the lowest cost, without further calls."""
     table = search.table
     k = int(np.argmin([one.cost for one in table.assessments]))
     shares = np.eye(len(table))[k]
@@ -129,7 +129,7 @@ def summary_of(search: Search, answer: Answer) -> Summary:
     summary = Summary(
         candidates,
         families_of(answer.table, answer.shares),
-        training_weight=answer.trust,
+        training_weight=answer.training_weight,
         metric_error=search.judge.metric_error,
         offsets=dict(zip(names, offsets, strict=True)),
         group_offsets=found.rule.shifts if isinstance(found.rule, GroupRule) else {},
@@ -140,7 +140,7 @@ def summary_of(search: Search, answer: Answer) -> Summary:
 def with_gain(summary: Summary, answer: Answer) -> Summary:
     """Add the error of the answer's cost, its gain over the best plain candidate, the optimism.
 
-    Nothing where resamples are too few to tell an error.
+    Empty where resamples are too few for a standard error.
     """
     found, table = answer.found, answer.table
     if len(found.resampled) < FEWEST_RESAMPLES:
@@ -158,7 +158,7 @@ def with_gain(summary: Summary, answer: Answer) -> Summary:
 
 
 def optimism(found: Sequence[Assessment]) -> float:
-    """Return how much lower a resample's winner looks in that resample than over all rows.
+    """Return the selection bias: the winner's cost on its resample below that on all rows.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Task: what y means, how many scores a row has, and how its classes are evened out."""
+"""Task: the type of the target, the number of scores, and class balancing."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Task:
 
     @property
     def classes(self) -> int:
-        """What a `Learner` is told: 0 for numbers, 2 for labels, which are learned one by one."""
+        """The `classes` of a `Learner`: 0 for numbers, 2 for labels, learned one by one."""
         if self.numbers:
             return 0
         return self.outputs if self.exclusive else 2

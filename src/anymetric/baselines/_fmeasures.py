@@ -38,7 +38,7 @@ class FMeasures:
     square: float
 
     @classmethod
-    def of(cls, metric: Metric, data: Data, asked_by: str = "This method") -> FMeasures:
+    def of(cls, metric: Metric, data: Data, caller: str = "This method") -> FMeasures:
         """Return the parts of an F-measure, of all rows or by group.
 
         A group without positives is left out: its F-measure is zero whatever is predicted.
@@ -48,7 +48,7 @@ class FMeasures:
             column, rate = metric.groups, metric.of
         if not isinstance(rate, FBeta):
             raise ValueError(
-                f"{asked_by} is made for F-measures such as 'f1' and 'group_mean_f1'; the metric "
+                f"{caller} is made for F-measures such as 'f1' and 'group_mean_f1'; the metric "
                 f"is {metric.name!r}."
             )
         positive = data.y > 0.0
@@ -56,7 +56,7 @@ class FMeasures:
         shares = [np.where(group == name, data.weights, 0.0) for name in np.unique(group)]
         told = [share / share.sum() for share in shares if (share * positive).any()]
         if not told:
-            raise ValueError(f"{asked_by} needs positives among the training rows; it got none.")
+            raise ValueError(f"{caller} needs positives among the training rows; it got none.")
         positives = sparse.csr_array(np.where(positive, told, 0.0))
         return cls(positives, sparse.csr_array(np.where(positive, 0.0, told)), rate.beta**2)
 

@@ -148,7 +148,7 @@ max_metric_calls, random_state
         self.basis_ = solution.summary.chosen.get("basis", Basis())
         self.mixture_ = solution.summary.chosen.get("mixture", Mixture.start(1))
 
-    def _told_scores(self, X: Any, groups: Any = None, side: Any = None) -> Floats:
+    def _ruled_scores(self, X: Any, groups: Any = None, side: Any = None) -> Floats:
         p = expit(self._scores(X))  # type: ignore[no-untyped-call]
         X = self._checked(X)  # type: ignore[no-untyped-call]
         return np.asarray(self.mixture_.votes(p, self.basis_.of(X, groups)) - 0.5)

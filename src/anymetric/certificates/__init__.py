@@ -1,7 +1,7 @@
 """Certificates: bounds of metrics that hold on new rows with a confidence.
 
-Training rows, scored out of fold, order the thresholds; validation rows, which chose nothing, test
-them one after the other. Exact where the statistics allow.
+Training rows, scored out of fold, order the thresholds; validation rows, which are not used
+otherwise, test them one after the other. Exact where the statistics allow.
 """
 
 from anymetric.certificates.certificate import Certificate, Claim, Watch

@@ -14,7 +14,7 @@ from anymetric.metrics import Metric, Rows
 
 @dataclass(frozen=True)
 class Claim:
-    """A bound of a metric and the confidence that is asked for.
+    """A bound of a metric and the required confidence.
 
     Examples
     --------
@@ -41,7 +41,7 @@ class Claim:
 
 @dataclass(frozen=True)
 class Certificate:
-    """What validation rows that chose nothing say about a bound; print it.
+    """Evidence of held-out validation rows for a bound; print it.
 
     Attributes
     ----------
@@ -68,7 +68,7 @@ class Certificate:
     >>> from anymetric.metrics import Precision
     >>> claim = Claim(Precision(), 0.8, True, 0.9)
     >>> print(Certificate(claim, True, 0.84, 0.8, 212, 1000, 0.07))
-    precision >= 0.80 at 90 %: 0.84 on 212 flagged of 1,000 rows that chose nothing
+    precision >= 0.80 at 90 %: 0.84 on 212 flagged of 1,000 held-out rows
     >>> print(Certificate(claim, False, 0.83, 0.71, 40, 300, 0.3, needed=1100))
     precision >= 0.80 at 90 % is not certifiable with 300 rows; the best that is: 0.71; 0.80 needs
     about 1,100
@@ -116,7 +116,7 @@ class Certificate:
     ) -> Watch:
         """Watch the bound on new rows, as often as you like.
 
-        An alarm is false with a chance of `risk` at most over all looks together, as long as each
+        An alarm is false with probability `risk` at most over all checks together, as long as each
         is given the one before it as `after`.
 
         Parameters
@@ -163,7 +163,7 @@ class Certificate:
 
 @dataclass(frozen=True)
 class Watch:
-    """What new rows said so far about a bound; give it back to `Certificate.monitor`.
+    """The evidence of new rows so far; pass it to the next call of `Certificate.monitor`.
 
     Attributes
     ----------
@@ -193,8 +193,8 @@ class Watch:
         on = f"{name} is {shown(self.value)} on {self.rows:,} new rows"
         if self.alarm:
             return (
-                f"ALARM: {on}; if {bound} still held, the chance of this at any look would be at "
-                f"most {100.0 * self.risk:g} %: retrain, or certify anew"
+                f"ALARM: {on}; if {bound} still held, the chance of this at any check would be at "
+                f"most {100.0 * self.risk:g} %: retrain, or certify again"
             )
         return f"no alarm: {on}, which do not refute {bound}"
 

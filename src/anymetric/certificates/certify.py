@@ -74,7 +74,7 @@ def certify(
     ...     return Scored(Rows(y, np.ones(n)), rng.normal(1.5 * y))
     >>> found = certify((Claim(Precision(), 0.8),), sample(2000), sample(1000), Recall())
     >>> print(*found.certificates)
-    precision >= 0.80 at 90 %: 0.8... on ... flagged of 1,000 rows that chose nothing
+    precision >= 0.80 at 90 %: 0.8... on ... flagged of 1,000 held-out rows
     """
     levels = thresholds(train.scores, most)
     readers = [evidence(claim.metric, valid.rows) for claim in claims]
@@ -103,7 +103,7 @@ def certify_as_it_is(claims: tuple[Claim, ...], valid: Scored) -> Certified:
     >>> y = np.tile([1.0, -1.0], 50)
     >>> found = certify_as_it_is((Claim(Accuracy(), 0.9),), Scored(Rows(y, np.ones(100)), y))
     >>> print(*found.certificates)
-    accuracy >= 0.90 at 90 %: 1.00 on 50 flagged of 100 rows that chose nothing
+    accuracy >= 0.90 at 90 %: 1.00 on 50 flagged of 100 held-out rows
     """
     readers = [evidence(claim.metric, valid.rows) for claim in claims]
     holds = joint(claims, readings(readers, valid, 0.0)) <= 1.0

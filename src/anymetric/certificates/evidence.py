@@ -60,7 +60,7 @@ from anymetric.metrics.groups import GapPenalty
 
 @singledispatch
 def evidence(metric: Metric, rows: Rows) -> Evidence:
-    """Return how rows are read for a metric; `rows` tell which groups and classes there are.
+    """Return the reader of rows for a metric; `rows` determine the groups and classes.
 
     Examples
     --------
@@ -151,7 +151,7 @@ def spread(parts: tuple[Evidence, ...]) -> list[Evidence]:
 
 
 def widest(rates: tuple[Metric, ...], column: str, rows: Rows) -> Evidence | None:
-    """Return the widest gap between groups in any of several rates; None if one is no ratio.
+    """Return the largest gap between groups in any of several rates; None if one is no ratio.
 
     Examples
     --------
@@ -168,7 +168,7 @@ def widest(rates: tuple[Metric, ...], column: str, rows: Rows) -> Evidence | Non
 
 
 def odds(column: str, rows: Rows) -> Evidence:
-    """Return the wider of the gaps in true-positive and in false-positive rate.
+    """Return the larger of the gaps in true-positive and in false-positive rate.
 
     Examples
     --------

@@ -18,7 +18,7 @@ from anymetric.certificates.tails import betting_p_value, binomial_tail, log_wea
 
 Floats64 = NDArray[np.float64]
 HALVINGS = 30
-# The smallest risk that a bound of several parts is asked about.
+# The smallest risk for which a bound of several parts is evaluated.
 LEAST_RISK = 1e-9
 
 
@@ -26,7 +26,7 @@ class Reading(Protocol):
     """What rows say about one metric.
 
     `p_value` is that of "the bound does not hold"; `scale` predicts it for so many times the
-    rows. `alarm` says whether the bound is refuted, at a risk that holds for any number of looks.
+    rows. `alarm` tests whether the bound is refuted, at a risk that holds for any number of checks.
     """
 
     @property
@@ -34,7 +34,7 @@ class Reading(Protocol):
         """The metric on the rows."""
 
     def p_value(self, level: float, at_least: bool, scale: float = 1.0) -> float:
-        """Return how likely rows as good as these are, if the bound does not hold."""
+        """Return the p-value of the rows under the hypothesis that the bound does not hold."""
 
     def alarm(self, level: float, at_least: bool, risk: float) -> bool:
         """Return whether these rows refute the bound."""
@@ -125,7 +125,7 @@ class Outcomes:
 
 @dataclass(frozen=True, eq=False)
 class Extreme:
-    """The largest or the smallest of several metrics: worst group, widest gap.
+    """The largest or the smallest of several metrics: worst group, largest gap.
 
     That the smallest is at least x means that every one is: each is tested at the whole risk,
     and the largest p-value counts (an intersection-union test).
@@ -246,7 +246,7 @@ class Resampled:
 
     @property
     def value(self) -> float:
-        """The metric on the rows of the last look."""
+        """The metric on the rows of the last check."""
         return self.looks[-1][0]
 
     def p_value(self, level: float, at_least: bool, scale: float = 1.0) -> float:
@@ -258,13 +258,13 @@ class Resampled:
         return float(norm.sf(ahead * np.sqrt(scale) / error))
 
     def alarm(self, level: float, at_least: bool, risk: float) -> bool:
-        """Return whether one look refutes the bound; the k-th has ``6 / (pi k)^2`` of the risk."""
+        """Return whether one check refutes the bound; the k-th has ``6 / (pi k)^2`` of the risk."""
         shares = [6.0 * risk / (np.pi * k) ** 2 for k in range(1, len(self.looks) + 1)]
         found = [Resampled((look,)).p_value(level, not at_least) for look in self.looks]
         return any(p <= share for p, share in zip(found, shares, strict=True))
 
     def plus(self, other: Self) -> Self:
-        """Put the looks side by side."""
+        """Combine the checks."""
         return replace(self, looks=self.looks + other.looks)
 
 
@@ -273,7 +273,7 @@ def _sure(part: Reading, risk: float, scale: float, level: float, lower: bool) -
 
 
 def _refuted(part: Reading, risk: float, level: float, lower: bool) -> bool:
-    """Return whether new rows rule out the other side of a level, at any number of looks."""
+    """Return whether new rows rule out the other side of a level, at any number of checks."""
     return part.alarm(level, not lower, risk)
 
 

@@ -84,9 +84,9 @@ def fixed_sequence(order: Sequence[int], passes: Callable[[int], bool]) -> list[
 def denoised(sample: Scored) -> Scored:
     """Return the rows with labels as they would be, if those at either end of the scores were pure.
 
-    Wrong labels pull every rate towards the middle, and a bound that clean rows hold looks out of
+    Label noise biases every rate, and a bound that holds on clean rows may seem out of
     reach everywhere. The share of wrong labels shows at the ends of the scores, where calibrated
-    probabilities level off short of zero and one; labels are drawn anew from probabilities that
+    probabilities level off short of zero and one; labels are redrawn from probabilities that
     are stretched to reach them. This is used to order thresholds, never to certify.
 
     Examples

@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 from scipy.special import betainc, logsumexp
 
 Floats64 = NDArray[np.float64]
-# Stakes of the bets, as parts of the largest that no single row can lose.
-STAKES = np.geomspace(0.004, 0.96, 24)
+# Bet sizes, as parts of the largest that no single row can lose.
+BETS = np.geomspace(0.004, 0.96, 24)
 
 
 def binomial_tail(successes: float, trials: float, rate: float) -> float:
@@ -35,10 +35,10 @@ def binomial_tail(successes: float, trials: float, rate: float) -> float:
 def log_wealth(values: Floats64, counts: Floats64, worst: float) -> float:
     """Return the log of what is won by betting that the mean of `values` is above zero.
 
-    A bettor stakes a constant part of the wealth on every row, and the wealth is the mean over
+    A bettor bets a constant part of the wealth on every row, and the wealth is the mean over
     a grid of such parts. If the mean is not above zero, the wealth is a nonnegative
     supermartingale that starts at one: it reaches ``1 / risk`` with a chance of `risk` at most,
-    however often it is looked at (Ville; Waudby-Smith and Ramdas 2024, section 4). The order of
+    however often it is checked (Ville; Waudby-Smith and Ramdas 2024, section 4). The order of
     the rows does not matter.
 
     Parameters
@@ -58,8 +58,8 @@ def log_wealth(values: Floats64, counts: Floats64, worst: float) -> float:
     >>> log_wealth(values, np.array([50.0, 50.0]), -1.0) > 0.0
     False
     """
-    gains = np.log1p(np.multiply.outer(STAKES / -worst, values))  # (stakes, k)
-    return float(logsumexp(gains @ counts) - np.log(len(STAKES)))
+    gains = np.log1p(np.multiply.outer(BETS / -worst, values))  # (bets, k)
+    return float(logsumexp(gains @ counts) - np.log(len(BETS)))
 
 
 def betting_p_value(values: Floats64, counts: Floats64, worst: float) -> float:

@@ -249,7 +249,7 @@ class TableModel:
     ) -> Floats:
         try:
             if isinstance(self.estimator, MetricEstimator):
-                return np.asarray(self.estimator._told_scores(X, groups, side))  # type: ignore[no-untyped-call]
+                return np.asarray(self.estimator._ruled_scores(X, groups, side))  # type: ignore[no-untyped-call]
             return other_scores(self.estimator, X, self.target)
         except ValueError as error:
             raise UserError(str(error)) from error

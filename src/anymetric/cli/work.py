@@ -263,11 +263,11 @@ def train_ours(
             course.call()
             tell()
 
-        meter.told = answered
+        meter.record = answered
         try:
             ours = fit_ours(setting, train, valid, course, tell)
         finally:
-            meter.told = lambda question, answer: None
+            meter.record = lambda question, answer: None
     seconds = time.perf_counter() - began
     voice.note(
         f"{OURS}: {len(ours.history_)} iterations, {ours.n_metric_calls_} metric calls, "

@@ -71,7 +71,7 @@ def load_adult(subset: Subset = "train", *, sparse: bool = False) -> Dataset:
     Returns
     -------
     Dataset
-        Groups ``Female`` and ``Male``. Side columns: the raw numbers (``age``, ``fnlwgt``,
+        Groups ``Female`` and ``Male``. Metadata columns: the raw numbers (``age``, ``fnlwgt``,
         ``education_num``, ``capital_gain``, ``capital_loss``, ``hours_per_week``), ``race``,
         ``workforce`` (``private`` or ``non_private``) and ``wife`` (1 where relationship is
         Wife).
@@ -101,7 +101,7 @@ def load_adult(subset: Subset = "train", *, sparse: bool = False) -> Dataset:
 def load_adult_proxy(subset: Subset = "train", *, sparse: bool = False) -> Dataset:
     """Load the proxy task of section 6.4: is a person female, when training sees only wives?
 
-    ``y`` is the true label (gender Female), side column ``proxy`` the cheap one (relationship
+    ``y`` is the true label (gender Female), metadata column ``proxy`` the cheap one (relationship
     Wife: 1,566 women and 2 men of the training file). The gender columns and the Wife column
     leave the features; 119 remain, and no groups.
 
@@ -136,7 +136,7 @@ def load_adult_proxy(subset: Subset = "train", *, sparse: bool = False) -> Datas
 class NoisyLabels:
     """A task with wrong labels in training and clean ones elsewhere.
 
-    The training part keeps its true labels as side column ``clean_y``.
+    The training part keeps its true labels as metadata column ``clean_y``.
 
     Attributes
     ----------

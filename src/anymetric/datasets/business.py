@@ -45,19 +45,19 @@ def load_business_pairs(
         How many candidates to draw; 11,560 is the paper's number, None keeps them all.
     random_state : int or Generator
     features : {"all", "no_phone", "no_address", "no_address_no_phone"}
-        All 36 similarities, or the 31, 26 or 21 that do not look at those fields.
+        All 36 similarities, or the 31, 26 or 21 that do not use those fields.
 
     Notes
     -----
-    The file's entities were made from house number and zip code, so the addresses all but give
-    the label away: equal house numbers alone agree with it on 99.4 % of the candidates. Leave
+    The file's entities were made from house number and zip code, so the addresses nearly determine
+    the label: equal house numbers alone agree with it on 99.4 % of the candidates. Leave
     the address out for a task that is nearer to the paper's in difficulty.
 
     Returns
     -------
     Dataset
         Group ``chain`` where the stems (first two tokens) of both names are seen under two or
-        more entities, else ``non_chain``. Side columns: ``same_phone`` (0 or 1), and ``left``
+        more entities, else ``non_chain``. Metadata columns: ``same_phone`` (0 or 1), and ``left``
         and ``right``, the numbers of the two records.
 
     Examples
@@ -92,7 +92,7 @@ def load_business_proxy(
 ) -> Dataset:
     """Load the proxy task of section 6.4 on business pairs: training sees only equal phones.
 
-    As :func:`load_business_pairs` without the phone; ``y`` is the true label and side column
+    As :func:`load_business_pairs` without the phone; ``y`` is the true label and metadata column
     ``proxy`` says whether both records have the same phone number.
 
     Parameters
@@ -100,7 +100,7 @@ def load_business_proxy(
     n_pairs, random_state
         As in :func:`load_business_pairs`.
     features : {"no_phone", "no_address_no_phone"}
-        The 31 similarities that do not look at the phone, or the 21 that look at the address
+        The 31 similarities that do not use the phone, or the 21 that use the address
         neither.
 
     Examples

@@ -40,7 +40,7 @@ def load_compas() -> Dataset:
     Returns
     -------
     Dataset
-        Groups ``Female`` and ``Male``; side columns ``age``, ``race``, ``decile_score`` and
+        Groups ``Female`` and ``Male``; metadata columns ``age``, ``race``, ``decile_score`` and
         ``priors_count``.
 
     Examples
@@ -55,8 +55,8 @@ def load_compas() -> Dataset:
     X, names = side_by_side(_blocks(columns))
     y = columns["two_year_recid"].astype(np.int64)
     side = {name: numbers(columns[name]) for name in ("age", "decile_score", "priors_count")}
-    side_columns = {**side, "race": columns["race"]}
-    return Dataset("compas", X, y, columns["sex"], names, side_columns, _DESCRIPTION)
+    metadata_columns = {**side, "race": columns["race"]}
+    return Dataset("compas", X, y, columns["sex"], names, metadata_columns, _DESCRIPTION)
 
 
 def _kept_rows(columns: dict[str, NDArray[np.str_]]) -> NDArray[np.bool_]:

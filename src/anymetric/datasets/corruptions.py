@@ -1,4 +1,4 @@
-"""Corruptions: how training data are spoilt in the paper's experiments."""
+"""Corruptions: how training data are corrupted in the paper's experiments."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def corrupt_features(
     *,
     flip: float = 0.9,
 ) -> Matrix:
-    """Spoil the features of a share of one group's rows (section 6.2); for training rows only.
+    """Corrupt the features of a share of one group's rows (section 6.2); for training rows only.
 
     Real features get Gaussian noise with the feature's own standard deviation over X; binary
     ones (all values 0 or 1) are flipped with probability ``flip``.
@@ -29,9 +29,9 @@ def corrupt_features(
     Parameters
     ----------
     X : array or csr_array of shape (n, d)
-        Left as it is; a spoilt copy of the same kind is returned.
+        Not changed; a corrupted copy of the same type is returned.
     group0 : boolean array of shape (n,)
-        The rows of the group to be spoilt.
+        The rows of the group to corrupt.
     fraction : float
         The share of these rows, between 0 and 1; ``round(fraction * rows)`` are drawn.
     rng : Generator
@@ -65,7 +65,7 @@ def corrupt_features(
 
 
 def flip_labels(y: NDArray[Labels], fraction: float, rng: np.random.Generator) -> NDArray[Labels]:
-    """Turn each positive label negative with this probability, as in the authors' notebook.
+    """Flip each positive label with this probability, as in the authors' notebook.
 
     Labels may be 0 and 1 or -1 and +1; the larger of the two is the positive one.
 

@@ -30,7 +30,7 @@ def load_credit_default() -> Dataset:
     Returns
     -------
     Dataset
-        Groups ``Female`` and ``Male``; side columns are the 14 numbers as they were, among them
+        Groups ``Female`` and ``Male``; metadata columns are the 14 numbers as they were, among them
         ``LIMIT_BAL`` (the credit given) for metrics of profit.
 
     Examples

@@ -1,4 +1,4 @@
-"""Dataset: what every loader returns, features beside labels, groups and side columns."""
+"""Dataset: what every loader returns, features beside labels, groups and metadata columns."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ def load_kdd_cup_2008(folder: str | os.PathLike[str]) -> Dataset:
     Returns
     -------
     Dataset
-        No groups; side columns are the other ten columns of ``Info.txt``: ``image_finding``,
+        No groups; metadata columns are the other ten columns of ``Info.txt``: ``image_finding``,
         ``study_finding``, ``image``, ``patient``, ``left_breast``, ``mlo``, ``x``, ``y``,
         ``nipple_x`` and ``nipple_y``. Beware of ``patient``: it gives the label away.
 
@@ -78,7 +78,7 @@ def load_kdd_cup_2008(folder: str | os.PathLike[str]) -> Dataset:
 
 def _table(file: Path, columns: int) -> NDArray[np.float64]:
     if not file.is_file():
-        raise DataError(f"{file.name} was looked for in {file.parent} and is not there.")
+        raise DataError(f"{file.name} was not found in {file.parent}.")
     try:
         return dense_text(file.read_bytes(), columns)
     except ValueError as error:

@@ -39,7 +39,7 @@ def load_letor_sample(
     Returns
     -------
     Dataset
-        No groups; side columns ``query`` and ``relevance``.
+        No groups; metadata columns ``query`` and ``relevance``.
 
     Examples
     --------

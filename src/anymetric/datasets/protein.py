@@ -29,7 +29,7 @@ def load_protein_homology() -> Dataset:
     Returns
     -------
     Dataset
-        No groups; side columns ``query`` (block number) and ``example``.
+        No groups; metadata columns ``query`` (block number) and ``example``.
 
     Examples
     --------

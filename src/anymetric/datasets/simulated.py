@@ -17,7 +17,7 @@ NEGATIVE_VARIANCE = 0.1
 
 _DESCRIPTION = (
     "Section 6.1: positives from N([0, 0], 0.2 I), negatives from an equal mixture of "
-    "N([-1, -1], 0.1 I) and N([1, 1], 0.1 I). The side column `component` is 0 for a positive, "
+    "N([-1, -1], 0.1 I) and N([1, 1], 0.1 I). The metadata column `component` is 0 for a positive, "
     "1 and 2 for the two kinds of negatives."
 )
 
@@ -34,7 +34,7 @@ def load_simulated(n: int = 5000, *, random_state: int | np.random.Generator) ->
     Returns
     -------
     Dataset
-        Two features, no groups; side column ``component`` (0, 1 or 2).
+        Two features, no groups; metadata column ``component`` (0, 1 or 2).
 
     Examples
     --------

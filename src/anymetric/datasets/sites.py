@@ -1,4 +1,4 @@
-"""Sites: the business records behind the pairs, and which of them are worth comparing."""
+"""Sites: the business records behind the pairs, and which of them are compared."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Store: where data files are looked for, and how one is fetched when it is nowhere."""
+"""Store: where data files are searched, and how a missing one is downloaded."""
 
 from __future__ import annotations
 
@@ -181,7 +181,9 @@ def _folders() -> Iterator[Traversable]:
     if named:
         folder = Path(named).expanduser()
         if not folder.is_dir():
-            raise DataError(f"ANYMETRIC_DATA is {named!r}, which is no folder. Mend or unset it.")
+            raise DataError(
+                f"ANYMETRIC_DATA is {named!r}, which is no folder. Correct or unset it."
+            )
         yield folder
     yield resources.files("anymetric.datasets") / "files"
 

@@ -11,9 +11,9 @@ BEST, CHOSEN, QUIET = "tab:blue", "tab:orange", "tab:gray"
 GROUPS = "tab:blue", "tab:green", "tab:purple", "tab:red", "tab:brown", "tab:cyan"
 
 
-def pyplot(asked_by: str) -> Any:
+def pyplot(caller: str) -> Any:
     """Return matplotlib's pyplot, or say how to get it."""
-    return import_extra("matplotlib.pyplot", needed_by=asked_by, extra="plot")
+    return import_extra("matplotlib.pyplot", needed_by=caller, extra="plot")
 
 
 def canvas(display: Any, ax: Any) -> Any:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from anymetric.estimators._columns import side_columns
+from anymetric.estimators._columns import metadata_columns
 from anymetric.estimators._scorer import direction
 from anymetric.metrics import BoundMetric, Metric
 from anymetric.metrics.calls import BoundCalls
@@ -181,5 +181,5 @@ def own_scores(ours: Any, X: Any, groups: Any, side: Any = None) -> NDArray[np.f
 
 def as_columns(X: Any, side: Any, groups: Any) -> dict[str, NDArray[Any]]:
     """Return the side columns by name, checked."""
-    columns = side_columns(X, side, groups=groups)  # type: ignore[no-untyped-call]
+    columns = metadata_columns(X, side, groups=groups)  # type: ignore[no-untyped-call]
     return dict(columns)

@@ -100,7 +100,7 @@ class DescentDisplay:
             color=CHOSEN,
             label=f"{name}: {run.costs[run.chosen]:.4g}",
         )
-        thing = "iteration" if run.walks else "candidate"
+        thing = "iteration" if run.sequential else "candidate"
         ax.set(xlabel=f"{thing}, in order of looks", ylabel=plain(self.label))
         ax.xaxis.get_major_locator().set_params(integer=True)
         ax.legend()
@@ -110,13 +110,13 @@ class DescentDisplay:
         """Draw the iterations, joined within a start if they follow from each other."""
         run = self.run
         style = {"color": QUIET, "marker": "o", "markersize": 3.0, "linewidth": 0.8}
-        if not run.walks:
+        if not run.sequential:
             style |= {"linestyle": "none", "markersize": 5.0}
         lines = []
         places = np.arange(len(run.tried))
-        starts = np.unique(run.starts) if run.walks else [None]
+        starts = np.unique(run.starts) if run.sequential else [None]
         for number, start in enumerate(starts):
             here = places if start is None else places[run.starts == start]
-            label = None if number else ("iteration" if run.walks else "candidate")
+            label = None if number else ("iteration" if run.sequential else "candidate")
             lines += ax.plot(here, run.costs[here], **{**style, "label": label, **kwargs})
         return lines

@@ -133,7 +133,7 @@ class FrontierDisplay:
 
     def _paths(self, ax: Any) -> list[Any]:
         """Join the iterations of each start."""
-        if not self.run.walks:
+        if not self.run.sequential:
             return []
         lines: list[Any] = []
         for start in np.unique(self.run.starts):

@@ -14,9 +14,9 @@ from anymetric.data import Matrix
 Words = NDArray[np.uint64]
 # Merging pays if no more than this share of the rows is left.
 PAYS = 0.8
-# Columns that are looked at first, rows that say which, and rows in a block.
+# Columns that are compared first, rows used to choose them, and rows in a block.
 FIRST = 8
-TOLD = 512
+DISTINGUISHING = 512
 ROWS = 2048
 
 
@@ -56,8 +56,8 @@ def merge(X: Matrix, keys: Words) -> Merged | None:
     """
     own = hashed(keys)
     if not sparse.issparse(X):
-        told = X[:, telling(X)]
-        if distinct(hashed(bits(told)) + own) > PAYS * len(own):
+        columns = X[:, distinguishing(X)]
+        if distinct(hashed(bits(columns)) + own) > PAYS * len(own):
             return None
     found = own + (sparse_hashed(X) if sparse.issparse(X) else dense_hashed(X))
     if distinct(found) > PAYS * len(own):
@@ -82,17 +82,17 @@ def in_order(order: NDArray[np.intp], same: NDArray[np.bool_], keys: Words) -> M
     return Merged(kept[places], group)
 
 
-def telling(X: NDArray[Any]) -> NDArray[np.intp]:
+def distinguishing(X: NDArray[Any]) -> NDArray[np.intp]:
     """Return the columns, of some, that take the most values in some rows.
 
     Examples
     --------
     >>> import numpy as np
-    >>> telling(np.column_stack([np.zeros(9), np.arange(9)])).tolist()
+    >>> distinguishing(np.column_stack([np.zeros(9), np.arange(9)])).tolist()
     [1, 0]
     """
     columns = np.unique(np.linspace(0, X.shape[1] - 1, 8 * FIRST).astype(np.intp))
-    some = np.sort(X[:: max(len(X) // TOLD, 1)][:, columns], axis=0)
+    some = np.sort(X[:: max(len(X) // DISTINGUISHING, 1)][:, columns], axis=0)
     values = np.count_nonzero(some[1:] != some[:-1], axis=0)
     return columns[np.argsort(-values, kind="stable")[:FIRST]]
 

@@ -1,4 +1,4 @@
-"""Estimators: the scikit-learn door."""
+"""Estimators: the scikit-learn interface."""
 
 from anymetric.estimators._scorer import scorer
 from anymetric.estimators.classifier import MetricClassifier

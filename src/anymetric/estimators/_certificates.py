@@ -1,4 +1,4 @@
-"""Certificates: rows that chose nothing certify the limits that ask for a confidence."""
+"""Certificates: limits with a confidence are certified on rows not used for selection."""
 
 from __future__ import annotations
 
@@ -33,11 +33,10 @@ def claims_of(goal):
 
 
 def by_order(goal):
-    """Return whether one threshold decides all: the model is then chosen for the order of the rows.
+    """Return whether one threshold decides: the model is then selected by how it orders rows.
 
-    Wrong training labels pull every rate towards the middle, so that a limit looks out of reach and
-    the few rows of the highest scores choose the model; the order of the rows they leave as it is.
-    Where to cut, certifying rows say.
+    Label noise in the training rows biases every rate, so that a limit may seem out of reach; it
+    affects the order of the rows much less. The threshold is set on the certifying rows.
 
     Examples
     --------
@@ -51,29 +50,29 @@ def by_order(goal):
     return isinstance(goal, LimitedCounts) and all(part.groups is None for part in goal.parts)
 
 
-def set_apart(strata, fraction, rng):
-    """Return the rows that train and those that certify; no row does both.
+def split_certifying(strata, fraction, rng):
+    """Split the rows into training rows and certifying rows.
 
     Examples
     --------
-    >>> train, apart = set_apart(np.repeat([0, 1], 50), 0.2, np.random.default_rng(0))
-    >>> len(train), len(apart)
+    >>> train, certifying = split_certifying(np.repeat([0, 1], 50), 0.2, np.random.default_rng(0))
+    >>> len(train), len(certifying)
     (80, 20)
-    >>> set_apart(np.zeros(20), 0.2, np.random.default_rng(0))
+    >>> split_certifying(np.zeros(20), 0.2, np.random.default_rng(0))
     Traceback (most recent call last):
     ...
-    ValueError: A certificate needs rows that chose nothing, and 20 are too few to set some ...
+    ValueError: A certificate needs rows of its own, and 20 are too few to hold some out: ...
     """
     if len(strata) < FEWEST_ROWS:
         raise ValueError(
-            f"A certificate needs rows that chose nothing, and {len(strata)} are too few to set "
-            "some apart: give X_val and y_val, or leave out `confidence`."
+            f"A certificate needs rows of its own, and {len(strata)} are too few to hold some out: "
+            "give X_val and y_val, or leave out `confidence`."
         )
     return hold_out(strata, fraction, rng, every=False)[:2]
 
 
 def certified(problem, solution, claims, objective, rows, labels):
-    """Return the solution at the threshold that rows certify, and a certificate for each claim.
+    """Return the solution at the certified threshold, and a certificate for each claim.
 
     Parameters
     ----------
@@ -90,13 +89,13 @@ def certified(problem, solution, claims, objective, rows, labels):
     """
     raw = np.asarray(solution.scorer.scores(rows.X), dtype=np.float64)
     scores = moved(solution.rule, raw, rows)
-    valid = Scored(told(rows, labels), unit_of(problem.metric).large(scores))
+    valid = Scored(as_rows(rows, labels), unit_of(problem.metric).large(scores))
     if scores.ndim == 2:
         valid = replace(valid, scores=scores.reshape(len(rows), -1))
     seen, own = solution.out_of_fold
     if labels is None or not shifts(solution.rule, raw, rows):
         return solution, certify_as_it_is(claims, valid).certificates
-    train = Scored(told(seen, labels), own[:, 0])
+    train = Scored(as_rows(seen, labels), own[:, 0])
     found = certify(claims, train, valid, objective)
     if not found.holds:
         as_it_is = certify_as_it_is(claims, valid).certificates
@@ -110,7 +109,7 @@ def certified(problem, solution, claims, objective, rows, labels):
 
 
 def warn_if_uncertain(certificates):
-    """Say what is certified where the promise is not.
+    """Warn about limits that could not be certified.
 
     Examples
     --------
@@ -118,23 +117,23 @@ def warn_if_uncertain(certificates):
     """
     for one in certificates:
         if not one.certified:
-            warn(f"No promise: {one}.")
+            warn(f"Not certified: {one}.")
 
 
-def told(data, labels):
-    """Return rows as a certificate reads them."""
+def as_rows(data, labels):
+    """Return the rows in the form that certificates read."""
     return Rows(data.y, data.weights, data.side, labels, data.X)
 
 
 def moved(rule, scores, data):
-    """Return scores as the decision rule moves them."""
+    """Return scores with the decision rule applied."""
     if rule is None or not rule.needs:
         return scores
     return rule.moved(scores, {name: data.side[name] for name in rule.needs})
 
 
 def shifts(rule, scores, data):
-    """Return whether a lower score is a lower threshold: one for all, or one a group."""
+    """Return whether the rule is a threshold, or one for each group."""
     if scores.ndim == 2:
         return False
     return bool(np.allclose(moved(rule, scores - 1.0, data), moved(rule, scores, data) - 1.0))

@@ -1,4 +1,4 @@
-"""Columns: what the user gives beside X and y, turned into checked arrays by name."""
+"""Columns: metadata given beside X and y, as checked arrays by name."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from anymetric.rules import GroupRule
 RESERVED = ("class", "groups", "source", "y")
 
 
-def side_columns(X, side, suffix="", **named):
-    """Return all side columns by name, each with one value a row and none missing.
+def metadata_columns(X, side, suffix="", **named):
+    """Return all metadata columns by name, each with one value per row and none missing.
 
     Parameters
     ----------
@@ -27,7 +27,7 @@ def side_columns(X, side, suffix="", **named):
 
     Examples
     --------
-    >>> side_columns([[0.0], [1.0]], {"amount": [3, 4]}, groups=["a", "b"])["amount"].tolist()
+    >>> metadata_columns([[0.0], [1.0]], {"amount": [3, 4]}, groups=["a", "b"])["amount"].tolist()
     [3, 4]
     """
     n = X.shape[0] if hasattr(X, "shape") else len(X)
@@ -99,11 +99,11 @@ def differs_from_itself(value):
     """Return whether a value is a NaN or an NA, which is not equal to anything."""
     try:
         return bool(value != value)
-    except TypeError:  # pandas' NA refuses to be true or false
+    except TypeError:  # bool() of pandas' NA raises
         return True
 
 
-def members(groups, known, n, asked_by):
+def members(groups, known, n, caller):
     """Return the place of each row's group among the known ones.
 
     Examples
@@ -118,20 +118,20 @@ def members(groups, known, n, asked_by):
     """
     if groups is None:
         raise ValueError(
-            f"{asked_by} was fitted with groups and needs them here too: give groups=, each one "
+            f"{caller} was fitted with groups and needs them here too: give groups=, each one "
             f"of {list(known)}."
         )
     column = checked(groups, "groups", n)
     new = sorted(set(np.unique(column).tolist()) - set(known))
     if new:
         raise ValueError(
-            f"{asked_by} knows the groups {list(known)}; got {new}: it has no way to score them."
+            f"{caller} knows the groups {list(known)}; got {new}: it has no way to score them."
         )
     places = {name: place for place, name in enumerate(known)}
     return np.array([places[name] for name in column.tolist()], dtype=np.intp)
 
 
-def rule_columns(rule, scores, groups, side, asked_by):
+def rule_columns(rule, scores, groups, side, caller):
     """Return the columns that a decision rule reads, checked.
 
     Examples
@@ -145,12 +145,12 @@ def rule_columns(rule, scores, groups, side, asked_by):
     column(s) saved of every row; columns given: none. Give side= with columns of these names.
     """
     if isinstance(rule, GroupRule) and groups is None:
-        members(None, list(rule.shifts), len(scores), asked_by)
-    columns = side_columns(scores, side, groups=groups)
+        members(None, list(rule.shifts), len(scores), caller)
+    columns = metadata_columns(scores, side, groups=groups)
     missing = [name for name in rule.needs if name not in columns]
     if missing:
         raise ValueError(
-            f"{asked_by} decides by {rule!r}, which reads the column(s) {', '.join(missing)} of "
+            f"{caller} decides by {rule!r}, which reads the column(s) {', '.join(missing)} of "
             f"every row; columns given: {', '.join(sorted(columns)) or 'none'}. Give side= with "
             "columns of these names."
         )
@@ -158,7 +158,7 @@ def rule_columns(rule, scores, groups, side, asked_by):
 
 
 def reads(metric):
-    """Return the columns that a metric reads by names of their own; none if it is none.
+    """Return the names of the columns that a metric reads; none if it is no valid metric.
 
     Examples
     --------
@@ -169,19 +169,19 @@ def reads(metric):
     """
     try:
         needs = as_metric(metric, greater_is_better=known_direction(metric)).needs
-    except (TypeError, ValueError):  # what is wrong with it is told by fit
+    except (TypeError, ValueError):  # fit raises the error
         return []
     return [name for name in needs if name not in (*RESERVED, "query", "relevance")]
 
 
 def known_direction(metric):
-    """Return a direction for functions, whose names need not tell it here."""
+    """Return a direction for functions, which is not needed here."""
     called = callable(metric) and not isinstance(metric, Metric) and not is_scorer(metric)
     return True if called else None
 
 
 def check_known(train, valid):
-    """Refuse a group or source in the validation columns that training never saw."""
+    """Refuse groups or sources of validation rows that are not in the training rows."""
     for name in ("groups", "source"):
         if name in train and name in valid:
             new = sorted(

@@ -1,4 +1,4 @@
-"""Defaults: the surrogates that a table asks for when the user names none."""
+"""Defaults: the surrogates used where the user names none."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def default_by_query(metric, train):
     """Return losses of the order within each query (Example 4 of the paper).
 
     Pairs, plain and by gains; lists; and the top at several depths, about the metric's own.
-    Those that would say the same twice on these rows are left out.
+    Surrogates that coincide on these rows are left out.
 
     Examples
     --------

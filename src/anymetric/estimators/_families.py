@@ -1,4 +1,4 @@
-"""Families: what `model=` means, and how rows with gaps and categories are read for it."""
+"""Families: what `model=` means, and how missing values and categories are read for it."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ Reweighted(estimator); got 'forest'.
     )
 
 
-def reads_gaps(model):
-    """Return whether every family of `model` beside lines reads missing values.
+def reads_missing(model):
+    """Return whether every family of `model` beside linear ones reads missing values.
 
     Examples
     --------
-    >>> reads_gaps("linear"), reads_gaps("boosted")
+    >>> reads_missing("linear"), reads_missing("boosted")
     (False, True)
     """
     learners, _ = families(model)
@@ -60,7 +60,7 @@ def descent_over(learners, method, name):
 none: use method='auto'.
     """
     if not learners or hasattr(method, "learner"):
-        return method  # it knows its family itself
+        return method  # it has a family of its own
     if hasattr(learners[0], "begun"):
         from anymetric.networks import NetworkDescent
 
@@ -76,7 +76,7 @@ none: use method='auto'.
 
 
 def with_categories(learner, columns):
-    """Tell a family which columns hold categories, if it asks and was not told."""
+    """Set the categorical columns of a family, where they are "auto"."""
     if getattr(learner, "categorical", None) != "auto":
         return learner
     return clone(learner).set_params(categorical=tuple(columns))
@@ -116,7 +116,7 @@ def categories_of(column):
 
 
 def coded(X, categories):
-    """Return a data frame with each category as its place in a list; others, and gaps, are NaN."""
+    """Return a data frame with categories as codes; unknown and missing ones are NaN."""
     codes = {
         name: {value: float(k) for k, value in enumerate(values)}
         for name, values in categories.items()

@@ -1,4 +1,4 @@
-"""Learned weights: what each surrogate counts for in a model (Appendix C)."""
+"""Learned weights: the weight of each surrogate in the loss of a model (Appendix C)."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from anymetric.surrogates import ClassLoss
 
 # Features beyond this size are too large for steps that were set for zeros and ones.
 LARGE = 100.0
-# Beyond this the surrogates tell nearly the same story twice.
+# Beyond this condition number the surrogates are nearly collinear.
 COLLINEAR = 1e4
 
 
 def learned_weights(problem, iteration):
     """Return the weight of every surrogate by name, summing to one.
 
-    Those of the projection that led to the model. A starting model comes from none: it gets the
-    weights of the loss ``sum_k w_k l_k`` that it is nearest to minimising.
+    Those of the projection that led to the model. A starting model gets the weights of the loss
+    ``sum_k w_k l_k`` that it is nearest to minimising.
 
     Examples
     --------
@@ -47,9 +47,9 @@ def learned_weights(problem, iteration):
 
 
 def row_shares(problem, weights):
-    """Return the share of the rows that each slice of `weights` has: what a plain loss gives it.
+    """Return the share of the rows in each slice of `weights`: its weight in a plain loss.
 
-    Only where the slices share out the rows; none otherwise, and none in a regression.
+    Empty where the slices are no partition of the rows, and for regressions.
 
     Examples
     --------
@@ -93,23 +93,24 @@ def shares_of_classes(problem, weights):
 
 
 def warn_if_collinear(problem, theta):
-    """Warn where the surrogates pull at the scores in directions that are hardly different."""
+    """Warn where the gradients of the surrogates are nearly collinear."""
     condition = slope_condition(problem.profiler.slopes(problem.scores(theta)))
     if condition > COLLINEAR:
         warn(
             f"The surrogates are nearly collinear: the condition number of their slopes is "
-            f"{condition:.1e}. How they share their weight is left to chance; drop or merge some "
+            f"{condition:.1e}. Their weights are not identified; drop or merge some "
             f"of {', '.join(problem.names)}."
         )
 
 
 def warn_if_large(X, method):
-    """Warn where features are taken as they are, and are far from zeros and ones."""
+    """Warn where features are not scaled and are large."""
     largest = float(abs(X).max()) if min(X.shape) else 0.0
     if largest > LARGE:
         warn(
-            f"method={method!r} takes features as they are, as its authors did, and has steps for "
-            f"values about one; yours reach {largest:.3g}. Scale them, or set standardize=True."
+            f"method={method!r} does not scale the features, as its authors did not, and its step "
+            f"sizes suit values about one; yours reach {largest:.3g}. Scale them, or set "
+            "standardize=True."
         )
 
 
@@ -132,24 +133,24 @@ def warn_if_flat(fitted, solution):
     labels = getattr(fitted.metric_, "labels", getattr(fitted, "classes_", None))
     given = "y as it is" if labels is None else f"the labels {np.ravel(labels).tolist()}"
     warn(
-        f"{fitted.metric_.name!r} was {fitted.validation_score_:.6g} whatever the model said, and "
-        f"cannot train one: the plainest is kept. See that it reads {given}, and that the judging "
-        "rows differ in y."
+        f"{fitted.metric_.name!r} was {fitted.validation_score_:.6g} for every model, so the "
+        f"plainest one is kept. Check that it reads {given}, and that the validation rows differ "
+        "in y."
     )
 
 
 def warn_if_skipped(conduct):
-    """Tell how many evaluations had no answer, and why the last one had none."""
+    """Warn about evaluations that failed, with the reason of the last failure."""
     if conduct.skipped:
-        asked = conduct.skipped + conduct.answered
+        total = conduct.skipped + conduct.answered
         warn(
-            f"{conduct.skipped} of {asked} evaluations failed and were left out, the last: "
+            f"{conduct.skipped} of {total} evaluations failed and were left out, the last: "
             f"{conduct.failure}"
         )
 
 
 def warn_if_clipped(fitted):
-    """Warn where a linear model reads columns whose values far beyond all others are clipped."""
+    """Warn about columns whose outliers are clipped for linear models."""
     columns = sorted(
         {k for plain in readers(getattr(fitted, "model_", None)) for k in plain.limits}
     )
@@ -157,13 +158,14 @@ def warn_if_clipped(fitted):
         named = getattr(fitted, "feature_names_in_", None)
         shown = columns if named is None else [str(named[k]) for k in columns]
         warn(
-            f"The column(s) {', '.join(map(str, shown))} hold values over a thousand times as far "
-            "out as nearly all others: linear models read them clipped. Are they right?"
+            f"The column(s) {', '.join(map(str, shown))} hold outliers, over a thousand times as "
+            "far out as nearly all other values: they are clipped for linear models. Are they "
+            "right?"
         )
 
 
 def readers(scorer):
-    """Return what prepares the rows for the linear members of a model."""
+    """Return the preprocessing of the linear members of a model."""
     members = getattr(scorer, "members", ())
     return [one.plain for one in members if getattr(one, "plain", None) is not None]
 

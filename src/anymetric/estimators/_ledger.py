@@ -1,4 +1,4 @@
-"""Ledger: a fit that writes down what it is told, and goes on where another one was cut off."""
+"""Ledger: a fit that records the metric's answers, and resumes an interrupted one."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ IDLE = ("ledger", "verbose", "n_jobs", "random_state", "metric", "on_error")
 
 @contextmanager
 def recording(estimator, given):
-    """Let the estimator's ledger answer what it knows, if it has one.
+    """Answer evaluations from the estimator's ledger, if it has one.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ def recording(estimator, given):
 
 @contextmanager
 def continuing(estimator):
-    """Let the estimator's ledger answer questions that come after its fit."""
+    """Answer evaluations after the fit from the estimator's ledger."""
     ledger = getattr(estimator, "ledger", None)
     conduct = Conduct(as_policy(getattr(estimator, "on_error", "raise")))
     if ledger is None:
@@ -71,9 +71,9 @@ def continuing(estimator):
             store.close()
 
 
-def begin(store, told):
-    """Say what a run is of; one that ended at a failure may try that again."""
-    if store.begin(told):
+def begin(store, settings):
+    """Record the settings of a run; evaluations that failed before may be tried again."""
+    if store.begin(settings):
         store.forgive("failed")
     now = versions()
     before = store.choose("versions", lambda: now)
@@ -83,13 +83,13 @@ def begin(store, told):
     ]
     if changed:
         warn(
-            f"The ledger {store.base!r} was begun with other versions ({', '.join(changed)}): what "
-            "it knows is used, and the run may ask for more."
+            f"The ledger {store.base!r} was begun with other versions ({', '.join(changed)}): its "
+            "answers are used, and the run may need further ones."
         )
 
 
 def conducted(evaluations, conduct):
-    """Return who answers now, with a conduct of its own for this fit."""
+    """Return the current evaluator, with fault handling of its own for this fit."""
     if hasattr(evaluations, "inner"):
         return replace(evaluations, inner=conducted(evaluations.inner, conduct))
     return replace(evaluations, conduct=conduct)
@@ -97,7 +97,7 @@ def conducted(evaluations, conduct):
 
 @contextmanager
 def ending(store, estimator):
-    """Write down how the run ended: what failed may be tried again by another fit."""
+    """Record how the run ended; another fit may try again what failed."""
     try:
         yield
     except MetricError:
@@ -107,7 +107,7 @@ def ending(store, estimator):
 
 
 def seeds(random_state):
-    """Return the numbers that a fit's randomness starts from; a ledger keeps them."""
+    """Return the seeds of a fit, which a ledger keeps."""
 
     def draw():
         return check_random_state(random_state).randint(2**31, size=4).tolist()
@@ -116,7 +116,7 @@ def seeds(random_state):
 
 
 def fingerprint(estimator, given):
-    """Return what a run is of, as plain values: settings and hashes of the data."""
+    """Return what identifies a run, as plain values: settings and hashes of the data."""
     settings = {
         name: of_setting(value)
         for name, value in estimator.get_params(deep=False).items()
@@ -124,14 +124,14 @@ def fingerprint(estimator, given):
     }
     data = {name: hashed(value) for name, value in given.items() if value is not None}
     seed = estimator.random_state
-    told = {
+    found = {
         "estimator": type(estimator).__name__,
         "metric": of_setting(estimator.metric),
         **settings,
     }
     if isinstance(seed, numbers.Integral):
-        told["random_state"] = int(seed)
-    return {**told, **data}
+        found["random_state"] = int(seed)
+    return {**found, **data}
 
 
 def versions():

@@ -1,4 +1,4 @@
-"""Limits: what `subject_to` adds to a fit: a metric under limits, and what came of each."""
+"""Limits: `subject_to` as a metric under constraints, and the value of each."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from anymetric.estimators._units import InUnit
 from anymetric.metrics import Limited, as_constraints, limit_values, limited
 from anymetric.metrics.under_limits import LimitedCounts
 
-# Groups are read off the features only with so many rows: fewer can be told apart by chance.
+# Groups are read off the features only with this many rows: fewer may be separable by chance.
 FEWEST = 100
 # Thresholds of a trade-off that is shown.
 SHOWN = 49
@@ -44,7 +44,7 @@ def goal_of(objective, subject_to, meant=None):
 def values_on(problem, scores):
     """Return the objective's value and every limit's, of scores of the validation rows.
 
-    None of a metric without limits, or one that has no answer.
+    None for a metric without limits, or one that is undefined there.
 
     Examples
     --------
@@ -93,7 +93,7 @@ def trade_off(problem, scores):
 
 
 def warn_if_broken(limits):
-    """Say so where the answer keeps a limit not even on the rows that chose it.
+    """Warn where the model violates a limit even on the validation rows.
 
     Examples
     --------
@@ -110,7 +110,7 @@ def warn_if_broken(limits):
 
 @dataclass(frozen=True)
 class GroupReader:
-    """Groups as the features tell them, where they do without fail.
+    """Reads groups off the features, where these determine them.
 
     Examples
     --------
@@ -127,7 +127,7 @@ class GroupReader:
 
     @classmethod
     def of(cls, X, groups):
-        """Return the reader of these groups; None if the features do not tell them."""
+        """Return the reader of these groups; None if the features do not determine them."""
         names = np.unique(groups)
         if len(groups) < FEWEST or len(names) < 2:
             return None
@@ -141,7 +141,7 @@ class GroupReader:
 
 
 def reads_groups(metric):
-    """Return whether a limit speaks of groups.
+    """Return whether a limit is about groups.
 
     Examples
     --------

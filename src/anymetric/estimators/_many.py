@@ -20,7 +20,7 @@ KINDS = {"multiclass": True, "multilabel-indicator": False}
 
 
 def means_classes(metric):
-    """Return whether a metric has a meaning for more than two classes; what is none may have.
+    """Return whether a metric is defined for more than two classes.
 
     Examples
     --------
@@ -42,7 +42,7 @@ class ManyClasses:
     With two classes everything is left to the class that comes next.
     """
 
-    # Another way of training may know two classes only.
+    # False in subclasses that train two classes only.
     _takes_many = True
     _classes = None
 
@@ -149,7 +149,7 @@ class ManyClasses:
         return class_losses(surrogates, self._classes, train)
 
     def _method(self):
-        """Return the part that runs the problem; not every descent knows what y is here."""
+        """Return the method; not every descent trains many classes."""
         method = super()._method()
         if self._classes is None:
             return method
@@ -217,4 +217,6 @@ class ManyClasses:
         return np.asarray(product, dtype=np.float64)
 
     def _decided(self, scores):
-        return super()._decided(scores) if self._classes is None else self._classes.told(scores)
+        return (
+            super()._decided(scores) if self._classes is None else self._classes.labels_of(scores)
+        )

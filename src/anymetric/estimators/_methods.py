@@ -12,7 +12,7 @@ from anymetric import starts
 from anymetric.auto import Auto
 from anymetric.auto.records import LINEAR
 from anymetric.descent import Descent
-from anymetric.estimators._families import descent_over, families, reads_gaps, with_categories
+from anymetric.estimators._families import descent_over, families, reads_missing, with_categories
 from anymetric.estimators._learned import (
     warn_if_large,
 )
@@ -40,20 +40,20 @@ METHODS = {
     ),
     "notebook": lambda n_jobs: NotebookDescent(),
 }
-# Methods that are run as their authors ran them, and their loss by class and group.
+# Published methods, and their loss by class and group.
 PUBLISHED = {"paper": "hinge", "notebook": Sigmoid(1.5)}
 
 
 class ChoosesMethod:
-    """From settings to the part that runs, the model family and where it begins."""
+    """Choose the method, the model family and the starting points from the settings."""
 
     def _model(self, train):
-        """Return the model family, its parameters in standardised features if asked."""
-        if families(self._families())[0] or (self._reads_gaps() and self._has_gaps(train.X)):
-            return Linear(self.fit_intercept)  # its parameters are not asked for
+        """Return the model family, on standardised features if set."""
+        if families(self._families())[0] or (self._reads_missing() and self._has_missing(train.X)):
+            return Linear(self.fit_intercept)  # its parameters are not used
         return self._linear(train)
 
-    def _has_gaps(self, X):
+    def _has_missing(self, X):
         """Return whether X has missing values or categories."""
         values = X.data if sparse.issparse(X) else X
         return bool(self._category_places()) or bool(np.isnan(np.min(values, initial=0.0)))
@@ -70,7 +70,7 @@ class ChoosesMethod:
         return self.standardize is True or (self.standardize == "auto" and not self._published())
 
     def _published(self):
-        """Return the loss of a method that is run as its authors ran it; None of any other."""
+        """Return the loss of a published method; None for any other."""
         method = getattr(self, "method", None)
         return PUBLISHED.get(method) if isinstance(method, str) else None
 
@@ -89,8 +89,8 @@ class ChoosesMethod:
         return [self._parameters(problem, theta) for theta in given]
 
     def _method(self):
-        """Return the part that runs the problem."""
-        if not hasattr(self, "method"):  # another way of training, which overrides `_run`
+        """Return the method that solves the problem."""
+        if not hasattr(self, "method"):  # a subclass that overrides `_run`
             return None
         if isinstance(self.method, str):
             if self.method not in METHODS:
@@ -110,7 +110,7 @@ class ChoosesMethod:
         return descent_over(families(self._families())[0], method, name)
 
     def _families(self):
-        """Return what `model` means: ``auto`` is lines for all methods but the default."""
+        """Return what `model` means: ``auto`` is linear for all methods but the default."""
         model = getattr(self, "model", LINEAR)
         lines_only = isinstance(model, str) and model == "auto" and not self._by_default()
         return LINEAR if lines_only else model
@@ -120,11 +120,11 @@ class ChoosesMethod:
         method = getattr(self, "method", None)
         return isinstance(method, Auto) or (isinstance(method, str) and method == "auto")
 
-    def _reads_gaps(self):
-        """Return whether missing values and categories are read: by the default's lines, too."""
+    def _reads_missing(self):
+        """Return whether missing values and categories are read."""
         model = self._families()
         lines = isinstance(model, str) and model == LINEAR
-        return self._by_default() if lines else reads_gaps(model)
+        return self._by_default() if lines else reads_missing(model)
 
     def _over_families(self, auto):
         """Return the default method for the families that `model` names."""
@@ -149,6 +149,6 @@ class ChoosesMethod:
         return list(getattr(self, "_category_at", ()))
 
     def _readable(self, X):
-        """Return X as a linear model reads it: without gaps and categories."""
+        """Return X as a linear model reads it: missing values filled, categories encoded."""
         plain = Plain.of(X, tuple(self._category_places()))
         return X if plain is None or plain.idle else plain.table(X)

@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-# What the rows that judge are called where they trained too: no loss of its own.
-JUDGES = "validation rows"
+# The entry of validation rows that trained too; it has no loss of its own.
+VALIDATION_ROWS = "validation rows"
 
 
 def class_names(names: Sequence[str], classes: Any = None) -> dict[str, str]:
@@ -43,7 +43,9 @@ def short_names(names: Sequence[str], classes: Any = None) -> dict[str, str]:
     """
     called = class_names(names, classes)
     parts = [re.fullmatch(r"([\w().]+)\[(.+)\]", text, re.DOTALL) for text in called.values()]
-    losses = {part and part[1] for part, name in zip(parts, names, strict=True) if name != JUDGES}
+    losses = {
+        part and part[1] for part, name in zip(parts, names, strict=True) if name != VALIDATION_ROWS
+    }
     if len(losses) != 1:
         return called
     pairs = zip(called.items(), parts, strict=True)

@@ -49,13 +49,13 @@ def run_html(estimator):
 
 
 def facts(estimator):
-    """Return pairs of words and values: best, calls, verdict."""
+    """Return pairs of name and value: best, calls, status."""
     run = estimator.summary_
     rows = [
-        (estimator.metric_.name, f"{estimator.validation_score_:.4g} on the rows that judged"),
-        ("judged by", estimator.validation_),
+        (estimator.metric_.name, f"{estimator.validation_score_:.4g} on the validation rows"),
+        ("validation", estimator.validation_),
         ("metric calls", f"{estimator.n_metric_calls_:,}"),
-        ("verdict", f"{estimator.status_.name}: {estimator.status_.value}"),
+        ("status", f"{estimator.status_.name}: {estimator.status_.value}"),
     ]
     if not np.isnan(run.gain):
         gain = f"{run.gain:.2g} ± {run.gain_error:.2g} in cost"
@@ -90,15 +90,15 @@ def curve(run, label):
     best = zip(across, down(run.best_so_far, low, high), strict=False)
     line = " ".join(f"{x:.1f},{y:.1f}" for x, y in best if np.isfinite(y))
     chosen = dot(across[run.chosen], down(run.costs, low, high)[run.chosen], 4.0)
-    told = escape(
-        f"{label} of {len(run.tried)} {'iterations' if run.walks else 'candidates'}, from "
+    caption = escape(
+        f"{label} of {len(run.tried)} {'iterations' if run.sequential else 'candidates'}, from "
         f"{high:.4g} down to {low:.4g}; line: best so far; large dot: the model"
     )
     return (
-        f'<svg role="img" aria-label="{told}" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" '
+        f'<svg role="img" aria-label="{caption}" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" '
         f'height="{HEIGHT}" style="max-width:100%;color:inherit">{"".join(dots)}'
         f'<polyline points="{line}" fill="none" stroke="#1f77b4" stroke-width="1.5"/>{chosen}'
-        f"</svg><div><small>{told}</small></div>"
+        f"</svg><div><small>{caption}</small></div>"
     )
 
 

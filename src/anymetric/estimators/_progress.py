@@ -1,4 +1,4 @@
-"""Progress: iterations told to scikit-learn's callbacks and, if asked, to the terminal."""
+"""Progress: iterations are passed to scikit-learn's callbacks and, if verbose, printed."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from anymetric.tuning import max_iterations
 
 
 class Progress:
-    """Watches a run; a callback that asks to stop stops it.
+    """Watches a run; a callback can stop it.
 
     Parameters
     ----------
     estimator : MetricEstimator
         Its callbacks are called once per iteration; `verbose` is the number of lines per second.
-    method : the part that runs
+    method : Method
     starts : int
     """
 
@@ -27,7 +27,7 @@ class Progress:
         self.total = max_iterations(method, starts)
         self.context = estimator._init_callback_context(max_subtasks=self.total)
         self.context.call_on_fit_task_begin(estimator=estimator)
-        self.began = self.told = time.perf_counter()
+        self.began = self.printed = time.perf_counter()
         self.iterations = self.calls = self.last = 0
         self.best = float("inf")
         self.say(f"Training for {estimator.metric_.name!r}. {estimator.validation_}")
@@ -39,7 +39,7 @@ class Progress:
         self.calls += iteration.calls - (self.last if iteration.calls > self.last else 0)
         self.last = iteration.calls
         self.best = min(self.best, iteration.cost)
-        self._tell(iteration)
+        self._print(iteration)
         if self.observer is not None:
             self.observer.iteration(iteration)
         inner = self.context.subcontext(task_name="iteration")
@@ -52,9 +52,9 @@ class Progress:
         if solution is not None:
             value = self.estimator.metric_.value(solution.cost)
             self.say(
-                f"{solution.status.name}: {self.estimator.metric_.name} {value:.4f} on the rows "
-                f"that judge, {solution.calls} calls, {time.perf_counter() - self.began:.1f} s. "
-                f"{solution.status.value}"
+                f"{solution.status.name}: {self.estimator.metric_.name} {value:.4f} on the "
+                f"validation rows, {solution.calls} calls, {time.perf_counter() - self.began:.1f} "
+                f"s. {solution.status.value}"
             )
 
     def say(self, line):
@@ -62,20 +62,20 @@ class Progress:
         if self.estimator.verbose:
             print(f"[anymetric] {line}", file=sys.stderr)
 
-    def _tell(self, iteration):
+    def _print(self, iteration):
         now = time.perf_counter()
-        if not self.estimator.verbose or now - self.told < 1.0 / self.estimator.verbose:
+        if not self.estimator.verbose or now - self.printed < 1.0 / self.estimator.verbose:
             return
-        self.told = now
+        self.printed = now
         spent = now - self.began
         of = f" of at most {self.total}" if self.total else ""
         rest = ""
-        # The first iterations say little of the pace.
+        # Too early to estimate the pace before this.
         if self.total and self.iterations > 0.05 * self.total:
             rest = (
                 f", at most {spent * (self.total - self.iterations) / self.iterations:.0f} s left"
             )
         self.say(
             f"iteration {self.iterations}{of}: cost {iteration.cost:.4f}, best {self.best:.4f}, "
-            f"{self.calls} calls,  {spent:.0f} s{rest}"
+            f"{self.calls} calls, {spent:.0f} s{rest}"
         )

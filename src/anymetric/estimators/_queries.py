@@ -1,4 +1,4 @@
-"""Queries: the column that says which rows are ranked against each other."""
+"""Queries: the column of which rows are ranked against each other."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ STRENGTH = 30.0
 
 
 class TakesQueries:
-    """Take ``query`` beside ``groups``: whole queries train and judge.
+    """Take ``query`` beside ``groups``: queries are never split between training and validation.
 
-    The queries become the side column ``query``, and y as it is the column ``relevance``.
+    The queries become the metadata column ``query``, and y as it is the column ``relevance``.
     """
 
     def fit(
@@ -56,8 +56,8 @@ class TakesQueries:
         X_val, y_val, sample_weight_val, groups_val, side_val : optional
             As in `MetricClassifier`.
         query_val : array-like, optional
-            The queries of the rows that judge: other ones than those that train, whatever their
-            names. Without X_val, whole queries are cross-validated or held out.
+            The queries of the validation rows, taken as different from the training queries
+            whatever their names. Without X_val, whole queries are cross-validated or held out.
 
         Returns
         -------
@@ -106,7 +106,7 @@ class TakesQueries:
     def diagnose(
         self, X, y, *, sample_weight=None, groups=None, query=None, side=None, source=None
     ):
-        """Say how well the surrogates explain the metric, whether training paid, what to do.
+        """Report how well the surrogates explain the metric, whether training paid off, what to do.
 
         Parameters
         ----------
@@ -140,13 +140,13 @@ class TakesQueries:
         side = self._with_relevance(side_val, y_val)
         return super()._given_valid(X_val, y_val, sample_weight_val, side, groups_val, train)
 
-    def _by_turns(self, data):
+    def _cross_fitted(self, data):
         if "query" not in data.side:
-            return super()._by_turns(data)
+            return super()._cross_fitted(data)
         count = len(Queries.of(data.side["query"]))
-        how = "are cross-validated, each scored by a model that it did not train."
+        how = "are cross-validated, each scored out-of-fold."
         if few_queries(data):
-            how = "are too few to be cross-validated: they evaluate the models that they trained."
+            how = "are too few to be cross-validated: they are used for training and validation."
         self.validation_ = f"No validation data was given: the {count} queries {how}"
         return data, data
 
@@ -154,27 +154,26 @@ class TakesQueries:
         if "query" not in data.side:
             return super()._held_out(data, rng)
         queries = Queries.of(data.side["query"])
-        judging = max(round(self.validation_fraction * len(queries)), 1)
+        count = max(round(self.validation_fraction * len(queries)), 1)
         if few_queries(data):
             self.validation_ = (
                 f"No validation data was given, and {len(queries)} queries are too few to hold "
-                "some out: the training queries judge."
+                "some out: the training queries are used for validation."
             )
             return data, data
-        if judging == len(queries):
+        if count == len(queries):
             raise none_left(self.validation_fraction, len(queries), "queries")
-        judges = np.isin(queries.member, rng.permutation(len(queries))[:judging])
-        train, judge = np.flatnonzero(~judges), np.flatnonzero(judges)
+        held = np.isin(queries.member, rng.permutation(len(queries))[:count])
+        train, valid = np.flatnonzero(~held), np.flatnonzero(held)
         self.validation_ = (
-            f"No validation data was given: {judging} of {len(queries)} queries were held out to "
-            "judge."
+            f"No validation data was given: {count} of {len(queries)} queries were held out."
         )
         self._given_rows = self._given_rows[0], self._given_rows[1][train]
-        return data.take(train), data.take(judge)
+        return data.take(train), data.take(valid)
 
 
 def with_query(side, query, X, suffix=""):
-    """Return the side columns with the queries among them.
+    """Return the metadata with the queries among them.
 
     Examples
     --------
@@ -191,7 +190,7 @@ def with_query(side, query, X, suffix=""):
 
 
 def with_relevance(side, y, always=False):
-    """Return the side columns with y as relevance, where there are queries and y is numbers.
+    """Return the metadata with y as relevance, where there are queries and y is numeric.
 
     Examples
     --------
@@ -203,13 +202,13 @@ def with_relevance(side, y, always=False):
     columns = dict(items(side, "side"))
     try:
         grades = np.asarray(y).astype(np.float64).ravel()
-    except (TypeError, ValueError):  # the check of y says it better
+    except (TypeError, ValueError):  # the check of y raises a better error
         return side
     return {"relevance": grades, **columns}
 
 
 def has_query(side):
-    """Return whether side columns have queries.
+    """Return whether the metadata has queries.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Rows: what `fit` is given, checked once and turned into Data."""
+"""Rows: the arguments of `fit`, checked once and turned into Data."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from anymetric.auto.constants import FEWEST_ROWS
 from anymetric.data import Data
-from anymetric.estimators._columns import check_known, side_columns
+from anymetric.estimators._columns import check_known, metadata_columns
 from anymetric.estimators._families import categories_of, category_columns, coded
 from anymetric.estimators._holdout import hold_out
 from anymetric.metrics.exchange import ROW
@@ -21,9 +21,9 @@ LARGEST = 1e140
 
 
 class TakesRows:
-    """Check the rows that train and the rows that judge; what y means is the estimators' own.
+    """Check the training and the validation rows; the estimators define what y means.
 
-    They write `_encode` (the training targets as numbers; it may learn from them),
+    They define `_encode` (the training targets as numbers; it may learn from them),
     `_encode_valid` (the same code for other rows), `_check_target` and `_strata`.
     """
 
@@ -46,7 +46,7 @@ class TakesRows:
         if np.asarray(y).dtype.kind == "f":
             check_magnitudes(y, "y")
         y = self._encode(y)
-        columns = self._numbered(X, side_columns(X, side, **named))
+        columns = self._numbered(X, metadata_columns(X, side, **named))
         weights = checked_weights(sample_weight, X)
         check_magnitudes(weights, "sample_weight")
         data = Data(as_matrix(X), y, weights, columns)
@@ -66,7 +66,7 @@ class TakesRows:
         if X_val is None or y_val is None:
             given, absent = ("y_val", "X_val") if X_val is None else ("X_val", "y_val")
             raise ValueError(f"X_val and y_val go together: {given} was given, {absent} was not.")
-        with telling("The validation rows X_val and y_val"):
+        with prefixed_errors("The validation rows X_val and y_val"):
             X, y = validate_data(
                 self,
                 self._table(X_val),
@@ -78,20 +78,20 @@ class TakesRows:
                 multi_output=self._several(y_val),
             )
             y = self._encode_valid(y)
-        columns = self._numbered(X, side_columns(X, side_val, "_val", groups=groups_val))
+        columns = self._numbered(X, metadata_columns(X, side_val, "_val", groups=groups_val))
         check_known(train.side, columns)
-        with telling("sample_weight_val"):
+        with prefixed_errors("sample_weight_val"):
             weights = checked_weights(sample_weight_val, X)
         kept = np.flatnonzero(weights > 0)
         self.validation_ = f"{len(kept)} validation rows were given."
         data = Data(as_matrix(X), y, weights, columns)
-        self._given_judges = len(data), kept
+        self._given_validation = len(data), kept
         return data if len(kept) == len(data) else data.take(kept)
 
     def _numbered(self, X, columns):
-        """Return the columns with the rows' numbers, where the metric is a program or a person."""
-        asked = getattr(self.metric_, "inner", self.metric_)
-        if not getattr(asked, "takes_all", False):
+        """Return the columns with row numbers, where the metric is a program or a person."""
+        inner = getattr(self.metric_, "inner", self.metric_)
+        if not getattr(inner, "takes_all", False):
             return columns
         return {ROW: np.arange(X.shape[0]), **columns}
 
@@ -101,63 +101,62 @@ class TakesRows:
 
     def _finite(self):
         """Return what may not be in X: as scikit-learn calls it."""
-        return "allow-nan" if self._reads_gaps() else True
+        return "allow-nan" if self._reads_missing() else True
 
     def _table(self, X, first=False):
         """Return X with a data frame's categories as numbers, where the model reads them."""
         if first:
             self._categories, self._category_at = {}, []
-            if self._reads_gaps():
+            if self._reads_missing():
                 named = category_columns(X)
                 self._categories = {name: categories_of(X[name]) for name in named}
                 self._category_at = [list(X.columns).index(name) for name in named]
         known = getattr(self, "_categories", {})
         return coded(X, known) if known and hasattr(X, "columns") else X
 
-    def _by_turns(self, data):
-        """Let all rows train and judge: the method sees to it that none judges its own model."""
+    def _cross_fitted(self, data):
+        """Use all rows for training and, out-of-fold, for validation."""
         self.validation_ = (
             f"No validation data was given: the {len(data)} rows are cross-validated, each scored "
-            "by a model that it did not train."
+            "out-of-fold."
         )
         if len(data) < FEWEST_ROWS:
             self.validation_ = (
                 f"No validation data was given, and {len(data)} rows are too few to be "
-                "cross-validated: they evaluate the models that they trained."
+                "cross-validated: they are used for training and validation."
             )
         return data, data
 
     def _held_out(self, data, rng):
-        """Split the training rows in two, or use them twice if they are few."""
-        train, judge, self.validation_ = hold_out(
+        """Hold out validation rows, or use all rows twice if they are few."""
+        train, valid, self.validation_ = hold_out(
             self._strata(data), self.validation_fraction, rng, every=self._strata_count
         )
-        if len(judge) == len(data):
+        if len(valid) == len(data):
             return data, data
         self._given_rows = self._given_rows[0], self._given_rows[1][train]
-        return data.take(train), data.take(judge)
+        return data.take(train), data.take(valid)
 
 
 def check_magnitudes(values, name):
-    """Refuse numbers whose squares no float holds, and gaps in a sparse matrix.
+    """Refuse numbers whose squares overflow, and missing values in a sparse matrix.
 
     Examples
     --------
     >>> check_magnitudes(np.array([1e300]), "X")
     Traceback (most recent call last):
     ...
-    ValueError: X holds values as large as 1e+300, whose squares no number holds: rescale it.
+    ValueError: X holds values as large as 1e+300, whose squares overflow: rescale it.
     """
     held = held_by(values)
-    if sparse.issparse(values) and has_gaps(values):
+    if sparse.issparse(values) and has_missing(values):
         raise ValueError(
             f"{name} is sparse and contains NaN: missing values are read in dense tables only."
         )
     largest = max(np.nanmax(held, initial=0.0), -np.nanmin(held, initial=0.0))
     if float(largest) > LARGEST:
         raise ValueError(
-            f"{name} holds values as large as {largest:.0e}, whose squares no number holds: "
-            "rescale it."
+            f"{name} holds values as large as {largest:.0e}, whose squares overflow: rescale it."
         )
 
 
@@ -166,7 +165,7 @@ def held_by(values):
     return values.data if sparse.issparse(values) else np.asarray(values)
 
 
-def has_gaps(values):
+def has_missing(values):
     """Return whether NaN is among the numbers."""
     return bool(np.isnan(held_by(values)).any())
 
@@ -189,12 +188,12 @@ def checked_weights(sample_weight, X):
 
 
 @contextmanager
-def telling(what):
-    """Begin the message of a ValueError by saying what it is about.
+def prefixed_errors(what):
+    """Prefix the message of a ValueError.
 
     Examples
     --------
-    >>> with telling("X_val"):
+    >>> with prefixed_errors("X_val"):
     ...     raise ValueError("Input contains NaN.")
     Traceback (most recent call last):
     ValueError: X_val: Input contains NaN.

@@ -1,4 +1,4 @@
-"""Run: a fitted estimator's iterations in order of looks, for the notebook and the displays."""
+"""Run: the iterations of a fitted estimator, for its HTML representation and the displays."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ class Run:
     profiles : tuple of arrays of shape (K,)
     chosen : int
         The iteration that became the model.
-    walks : bool
-        Whether iterations follow from the ones before; candidates stand for themselves.
+    sequential : bool
+        Whether each iteration follows from the one before; candidates are independent.
     averaged : bool
         Whether the last iteration is the average of the others.
 
@@ -42,14 +42,14 @@ class Run:
     starts: NDArray[np.intp]
     profiles: tuple[NDArray[np.float64], ...]
     chosen: int
-    walks: bool = False
+    sequential: bool = False
     averaged: bool = False
 
     @classmethod
     def of_history(
         cls, history: History, chosen: int | None = None, *, averaged: bool = False
     ) -> Run:
-        """Read the rows of `history_`; unless told, the iteration of the lowest cost is chosen."""
+        """Read the rows of `history_`; by default the iteration of the lowest cost is chosen."""
         if not len(history):
             raise ValueError("The history has no iterations: there is nothing to show.")
         costs = np.array([iteration["cost"] for iteration in history], dtype=np.float64)
@@ -66,7 +66,7 @@ class Run:
 
     @classmethod
     def of_estimator(cls, estimator: Any) -> Run:
-        """Read a fitted estimator of ours."""
+        """Read a fitted estimator of anymetric."""
         history = estimator.history_
         candidates = estimator.summary_.candidates
         averaged = bool(candidates) and len(history) == len(candidates) + 1
@@ -83,7 +83,7 @@ class Run:
         return np.fmin.accumulate(self.tried)
 
 
-def fitted(estimator: Any, asked_by: str, attribute: str = "history_") -> Any:
+def fitted(estimator: Any, caller: str, attribute: str = "history_") -> Any:
     """Return our estimator, taken out of pipelines and searches; refuse any other.
 
     Examples
@@ -104,14 +104,14 @@ def fitted(estimator: Any, asked_by: str, attribute: str = "history_") -> Any:
     if not hasattr(estimator, attribute):
         check_is_fitted(estimator)
         raise TypeError(
-            f"{asked_by} reads `{attribute}` of a fitted estimator of anymetric; "
+            f"{caller} reads `{attribute}` of a fitted estimator of anymetric; "
             f"{type(estimator).__name__} has none."
         )
     return estimator
 
 
 def cost_label(metric: Metric) -> str:
-    """Say what the cost of a metric is.
+    """Return a label for the cost of a metric.
 
     Examples
     --------

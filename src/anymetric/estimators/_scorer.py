@@ -13,7 +13,7 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _check_sample_weight, check_consistent_length
 
 from anymetric.errors import warn
-from anymetric.estimators._columns import items, side_columns
+from anymetric.estimators._columns import items, metadata_columns
 from anymetric.estimators._queries import with_query, with_relevance
 from anymetric.estimators._rows import as_target
 from anymetric.estimators._two import positive_last
@@ -32,7 +32,7 @@ def scorer(metric, *, greater_is_better=None) -> MetricScorer:
     ----------
     metric : str, function, scikit-learn scorer or Metric
     greater_is_better : bool, optional
-        For a function whose name does not tell.
+        For a function whose name does not show it.
 
     Examples
     --------
@@ -47,7 +47,7 @@ def scorer(metric, *, greater_is_better=None) -> MetricScorer:
 
 
 class MetricScorer(_BaseScorer):
-    """A metric asked about an estimator's scores; negated if lower is better."""
+    """A metric as a scorer: of an estimator's scores, negated if lower is better."""
 
     def __init__(self, metric):
         self.metric = metric
@@ -79,7 +79,7 @@ class MetricScorer(_BaseScorer):
         if query is not None or ranker:
             side = with_query(side, query, y_true)
             side = with_relevance(side, grades, always="relevance" in metric.needs)
-        columns = side_columns(y_true[:, np.newaxis], side, groups=groups)
+        columns = metadata_columns(y_true[:, np.newaxis], side, groups=groups)
         if sample_weight is not None:
             sample_weight = _check_sample_weight(sample_weight, y_true, ensure_non_negative=True)
         y_true, y_score, sample_weight, columns, X = weighed(
@@ -91,7 +91,8 @@ class MetricScorer(_BaseScorer):
     def of_decisions(self, y_true, y_pred, sample_weight=None, groups=None, side=None, query=None):
         """Return the metric of decisions in the user's labels.
 
-        `TunedThresholdClassifierCV` asks so. Of two labels the second in sorted order is positive.
+        `TunedThresholdClassifierCV` calls this. Of two labels the second in sorted order is
+        positive.
         """
         if not self.metric.decides:
             raise ValueError(
@@ -104,10 +105,10 @@ class MetricScorer(_BaseScorer):
         if len(known) > 2:
             labels = Classes(tuple(known.tolist()))
             codes = np.searchsorted(known, y_true).astype(np.float64)
-            said = np.where(y_pred[:, np.newaxis] == known, 1.0, -1.0)
-            return self.value(codes, said, **given, labels=labels)
-        codes, said = (np.where(one == known[-1], 1.0, -1.0) for one in (y_true, y_pred))
-        return self.value(codes, said, **given, labels=tuple(known.tolist()))
+            decided = np.where(y_pred[:, np.newaxis] == known, 1.0, -1.0)
+            return self.value(codes, decided, **given, labels=labels)
+        codes, decided = (np.where(one == known[-1], 1.0, -1.0) for one in (y_true, y_pred))
+        return self.value(codes, decided, **given, labels=tuple(known.tolist()))
 
     def _score(self, method_caller, estimator, X, y_true, **kwargs):
         check_consistent_length(X, y_true)
@@ -154,12 +155,12 @@ def direction(estimator, labels):
 
 
 def metadata(given):
-    """Return what decisions may take of the columns that were given."""
+    """Return the metadata that decisions may read."""
     return {name: given.get(name) for name in ("groups", "side")}
 
 
 def scores_of(estimator, X, many=None, decides=False, **given):
-    """Return scores that are positive where the estimator's second class is more likely.
+    """Return scores that are positive where the estimator's second class is more probable.
 
     With many classes, one for each. A metric of probabilities reads those of `predict_proba`.
 
@@ -183,15 +184,17 @@ def scores_of(estimator, X, many=None, decides=False, **given):
     """
     if is_regressor(estimator):
         return np.asarray(estimator.predict(X), dtype=np.float64)
-    told = decides and is_classifier(estimator)
+    by_decisions = decides and is_classifier(estimator)
     if hasattr(estimator, "steps") and hasattr(estimator[-1], "decision_rule_"):
         # A pipeline takes no metadata for its last step.
         estimator, X = estimator[-1], estimator[:-1].transform(X) if len(estimator) > 1 else X
-    if hasattr(estimator, "decision_function") and not told:
-        return np.asarray(asked(estimator.decision_function, X, given), dtype=np.float64)
-    if hasattr(estimator, "predict_proba") and not told:
+    if hasattr(estimator, "decision_function") and not by_decisions:
+        return np.asarray(
+            call_with_metadata(estimator.decision_function, X, given), dtype=np.float64
+        )
+    if hasattr(estimator, "predict_proba") and not by_decisions:
         return scores_from(estimator.predict_proba(X), many)
-    answers = np.asarray(asked(estimator.predict, X, given))
+    answers = np.asarray(call_with_metadata(estimator.predict, X, given))
     if many is not None:
         sure = answers if answers.ndim == 2 else answers[:, np.newaxis] == estimator.classes_
         return np.where(sure, 1.0, -1.0)
@@ -200,8 +203,8 @@ def scores_of(estimator, X, many=None, decides=False, **given):
     return answers.astype(np.float64)
 
 
-def asked(method, X, given):
-    """Return what an estimator's method says of rows, with what it takes of their metadata."""
+def call_with_metadata(method, X, given):
+    """Call an estimator's method on rows, with the metadata that it takes."""
     takes = inspect.signature(method).parameters
     return method(X, **{name: column for name, column in given.items() if name in takes})
 
@@ -228,7 +231,7 @@ def scores_from(probabilities, many=None):
 def weighed(metric, y, scores, weights, columns, X):
     """Return the rows without those of weight zero, where a user's metric takes no weights.
 
-    There all other rows count alike, which is a warning if their weights differ.
+    All other rows then count alike, with a warning if their weights differ.
 
     Examples
     --------
@@ -248,7 +251,7 @@ def weighed(metric, y, scores, weights, columns, X):
 
 
 def takes_weights(metric):
-    """Return whether a metric takes weights: all do but functions and scorers that do not say so.
+    """Return whether a metric takes weights: all do, except functions and scorers without them.
 
     Examples
     --------
@@ -261,7 +264,7 @@ def takes_weights(metric):
 
 
 def warn_if_unweighed(metric, weights):
-    """Warn where rows that judge have different weights, and the metric takes none."""
+    """Warn where validation rows have different weights, and the metric takes none."""
     if takes_weights(metric) or np.ptp(weights[weights > 0.0]) == 0.0:
         return
     warn(
@@ -272,7 +275,7 @@ def warn_if_unweighed(metric, weights):
 
 def warn_if_maximised(metric):
     """Warn when scikit-learn's search would maximise a metric that is better when lower."""
-    if metric.greater_is_better or not asked_by_search():
+    if metric.greater_is_better or not called_by_search():
         return
     warn(
         f"A search maximises `score`, but {metric.name!r} is better when lower. Pass "
@@ -280,7 +283,7 @@ def warn_if_maximised(metric):
     )
 
 
-def asked_by_search():
+def called_by_search():
     """Return whether scikit-learn's own scoring called `score`, through a pipeline or not."""
     frame = sys._getframe(3)
     while frame is not None:

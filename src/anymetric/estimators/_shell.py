@@ -1,4 +1,4 @@
-"""Shell: what the three estimators share. It validates, builds a problem, unpacks a solution."""
+"""Shell: the base of the three estimators. It validates, builds a problem, unpacks a solution."""
 
 from __future__ import annotations
 
@@ -13,13 +13,12 @@ from sklearn.callback import CallbackSupportMixin
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from anymetric.errors import warn
-from anymetric.estimators._answers import Answers
 from anymetric.estimators._certificates import (
     by_order,
     certified,
     claims_of,
     plain_goal,
-    set_apart,
+    split_certifying,
     warn_if_uncertain,
 )
 from anymetric.estimators._explained import ExplainsMetric
@@ -34,10 +33,11 @@ from anymetric.estimators._notebook import ShowsRun
 from anymetric.estimators._progress import Progress
 from anymetric.estimators._rows import (
     TakesRows,
-    has_gaps,
-    telling,
+    has_missing,
+    prefixed_errors,
 )
 from anymetric.estimators._scorer import warn_if_unweighed
+from anymetric.estimators._scoring import ScoresRows
 from anymetric.estimators._unpacked import Unpacks
 from anymetric.ledger import BudgetSpent, Ledger
 from anymetric.metrics import MetricError, as_metric
@@ -57,7 +57,7 @@ class MetricEstimator(
     TakesRows,
     ChoosesMethod,
     Unpacks,
-    Answers,
+    ScoresRows,
     Exports,
     ExplainsMetric,
     CallbackSupportMixin,
@@ -133,7 +133,7 @@ class MetricEstimator(
         self.verbose = verbose
         self.random_state = random_state
 
-    # On a busy machine threads wait for each other far longer than they work; one never waits.
+    # One thread: on a busy machine several spend most of their time waiting for each other.
     @one_thread()
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(
@@ -161,17 +161,17 @@ class MetricEstimator(
         sample_weight : array-like of shape (n,), optional
             A weight of two is a row twice; where no weight reaches one, only their ratios count.
         groups, source : array-like of shape (n,), optional
-            Groups that the metric or the surrogates speak of; where each row comes from.
+            Groups that the metric or the surrogates refer to; the source of each row.
         side : dict of columns or data frame, optional
-            Further columns that the metric takes by name. In a search, a data frame: it can be
+            Metadata that the metric takes by name. In a search, a data frame, which can be
             split.
         X_val, y_val, sample_weight_val, groups_val, side_val : optional
-            The validation rows. Without them all rows are cross-validated, each scored by a model
-            that it did not train (``method="auto"``), or some are held out, evenly from each class;
+            The validation rows. Without them all rows are cross-validated, each scored
+            out-of-fold (``method="auto"``), or some are held out, stratified by class;
             `validation_` says which.
         metadata : columns by name
             Columns that the metric reads, as in `side`: ``fit(X, y, amount=amount)``. Metadata
-            routing brings them by themselves, to `score` too.
+            routing passes them too, to `fit` and `score`.
 
         Returns
         -------
@@ -179,10 +179,10 @@ class MetricEstimator(
         """
         side = self._with_named(side, metadata)
         rows = {"X": X, "y": y, "sample_weight": sample_weight, "groups": groups, "side": side}
-        judges = {"X_val": X_val, "y_val": y_val, "sample_weight_val": sample_weight_val}
-        judges |= {"groups_val": groups_val, "side_val": side_val}
-        with recording(self, {**rows, "source": source, **judges}):
-            return self._fit_rows(**rows, source=source, **judges)
+        validation = {"X_val": X_val, "y_val": y_val, "sample_weight_val": sample_weight_val}
+        validation |= {"groups_val": groups_val, "side_val": side_val}
+        with recording(self, {**rows, "source": source, **validation}):
+            return self._fit_rows(**rows, source=source, **validation)
 
     def _fit_rows(
         self,
@@ -208,14 +208,14 @@ class MetricEstimator(
                 )
             method = self._method()
             cross_fits = method is not None and method.cross_fits
-            train, valid = self._by_turns(given) if cross_fits else self._held_out(given, rng)
+            train, valid = self._cross_fitted(given) if cross_fits else self._held_out(given, rng)
         else:
             train = given
             valid = self._given_valid(X_val, y_val, sample_weight_val, side_val, groups_val, given)
         self.__dict__.pop("certificates_", None)
         certifying = None
         if claims_of(self._goal()):
-            train, certifying = self._set_apart(given, valid, rng)
+            train, certifying = self._split_certifying(given, valid, rng)
             valid = train
         self._read_groups(train, valid)
         problem = self._problem(self._goal(), train, valid)
@@ -224,9 +224,9 @@ class MetricEstimator(
             with self._listening(problem):
                 solution = self._run(problem, rng)
         except MetricError as error:
-            if error.best is None and has_gaps(problem.train.X):
-                raise  # a plain line cannot read gaps
-            self._unpack(problem, error.best or self._unjudged(problem, error.call or 0))
+            if error.best is None and has_missing(problem.train.X):
+                raise  # a plain linear model cannot read missing values
+            self._unpack(problem, error.best or self._unevaluated(problem, error.call or 0))
             if isinstance(error, TooManyFailures):
                 self.status_ = Status.FAULTS
                 self._unpack_conduct(str(error))
@@ -237,9 +237,9 @@ class MetricEstimator(
         except (Interrupted, Waiting) as stop:
             best = getattr(stop, "best", None)
             known = waiting(stop) or current().conduct.answered
-            if best is None and known and not has_gaps(problem.train.X):
+            if best is None and known and not has_missing(problem.train.X):
                 status = Status.FAILED if waiting(stop) else Status.STOPPED
-                best = replace(self._unjudged(problem, 0), status=status)
+                best = replace(self._unevaluated(problem, 0), status=status)
             if best is not None:
                 self._unpack(problem, best)
                 stop.best = self
@@ -253,7 +253,7 @@ class MetricEstimator(
         return self
 
     def _unpack_conduct(self, failure=None):
-        """Write how the evaluations went."""
+        """Write the noise and the failures of the evaluations."""
         conduct = current().conduct
         self.summary_ = replace(
             self.summary_,
@@ -262,54 +262,54 @@ class MetricEstimator(
             failure=failure or conduct.failure,
         )
 
-    def _set_apart(self, given, valid, rng):
-        """Return the rows that train and choose, cross-fitted, and those that certify."""
+    def _split_certifying(self, given, valid, rng):
+        """Return the rows for cross-fitted training and selection, and those that certify."""
         method = self._method()
         if method is None or not method.cross_fits:
             raise ValueError(
                 "A limit with a confidence needs a method that cross-fits the training rows, so "
-                f"that validation rows choose nothing: method='auto'; got {self.method!r} with "
+                f"that validation rows only certify: method='auto'; got {self.method!r} with "
                 f"use_validation={self.use_validation}."
             )
         if valid is not given:
-            train, apart = given, valid
+            train, certifying = given, valid
         else:
-            rows, held = set_apart(self._strata(given), self.validation_fraction, rng)
+            rows, held = split_certifying(self._strata(given), self.validation_fraction, rng)
             self._given_rows = self._given_rows[0], self._given_rows[1][rows]
-            train, apart = given.take(rows), given.take(held)
+            train, certifying = given.take(rows), given.take(held)
         self.validation_ = (
-            f"{len(apart)} rows certify and chose nothing; the {len(train)} training rows are "
-            "cross-validated, each scored by a model that it did not train."
+            f"{len(certifying)} rows certify and are not used otherwise; the {len(train)} training "
+            "rows are cross-validated, each scored out-of-fold."
         )
-        return train, apart
+        return train, certifying
 
     def _certify(self, problem, solution, rows, rng):
-        """Let rows that chose nothing certify; return the solution at the threshold that holds."""
+        """Certify on separate rows; return the solution at the certified threshold."""
         goal = self._goal()
-        asked = claims_of(goal), plain_goal(goal), rows, self._labels()
+        given = claims_of(goal), plain_goal(goal), rows, self._labels()
         if by_order(goal):
             order = replace(problem, metric=as_metric("average_precision"))
-            found, certificates = certified(order, self._run(order, rng), *asked)
+            found, certificates = certified(order, self._run(order, rng), *given)
             if all(one.certified for one in certificates):
                 self.certificates_ = certificates
                 return replace(found, best=solution.best, rule=solution.rule)
-            certificates = certified(problem, solution, *asked)[1]
+            certificates = certified(problem, solution, *given)[1]
             self.certificates_ = tuple(replace(one, certified=False) for one in certificates)
         else:
-            solution, self.certificates_ = certified(problem, solution, *asked)
+            solution, self.certificates_ = certified(problem, solution, *given)
         warn_if_uncertain(self.certificates_)
         return solution
 
     @property
     def certificate_(self):
-        """The certificate of the limit that asked for a confidence; print it.
+        """The certificate of the limit with a confidence; print it.
 
         Of several, the first that does not hold, or the first.
         """
         found = self.__dict__.get("certificates_")
         if not found:
             raise AttributeError(
-                "certificate_ is there after fit with a limit that has a confidence: "
+                "certificate_ exists after fit with a limit that has a confidence: "
                 "subject_to=at_least('precision', 0.8, confidence=0.9)."
             )
         return min(found, key=lambda one: one.certified)
@@ -323,10 +323,10 @@ class MetricEstimator(
         return metric
 
     def _read_groups(self, train, valid):
-        """Find out whether groups can be read off the features, where limits speak of them."""
+        """Find out whether groups can be read off the features, where limits are about them."""
 
     def _run(self, problem, rng):
-        """Run the method: the one step that another way of training replaces."""
+        """Run the method; subclasses may override this step alone."""
         method = self._method()
         ledger = Ledger(problem, self.max_metric_calls, self.n_jobs)
         begun = self._starts(ledger, rng) if method.takes_starts else []
@@ -336,26 +336,27 @@ class MetricEstimator(
             solution = self._ran(method, ledger, begun, rng, progress.watch)
         except BudgetSpent as error:
             name = type(method).__name__
-            said = f"{name} asked for more evaluations than max_metric_calls allows: {error}"
-            raise ValueError(said) from error
+            raise ValueError(
+                f"{name} needs more evaluations than max_metric_calls allows: {error}"
+            ) from error
         finally:
             progress.close(solution)
         return solution
 
     def _ran(self, method, ledger, begun, rng, watch):
-        """Let the method run; who has two problems to choose between lets it run twice."""
+        """Run the method once; a subclass may run it on two problems."""
         return method.run(ledger, begun, rng, watch)
 
     def _problem(self, metric, train, valid):
-        """Build the problem and bind it, so that every mismatch is told before any work."""
+        """Build the problem and bind it, so that every mismatch raises before any work."""
         missing = [name for name in metric.needs if name not in (*valid.side, *GIVEN)]
         if missing:
             by_name = "groups= (and groups_val=)"
             if "query" in missing:
                 by_name = "query= (and query_val=) to MetricRanker"
             raise ValueError(
-                f"The metric {metric.name!r} needs the column(s) {', '.join(missing)} on the rows "
-                f"that judge; columns given: {', '.join(sorted(valid.side)) or 'none'}. Give "
+                f"The metric {metric.name!r} needs the column(s) {', '.join(missing)} on the "
+                f"validation rows; columns given: {', '.join(sorted(valid.side)) or 'none'}. Give "
                 f"{by_name}, or side= (and side_val=) with columns of these names."
             )
         surrogates = self.surrogates
@@ -364,7 +365,7 @@ class MetricEstimator(
         surrogates = self._meant(surrogates, train)
         problem = Problem(train, surrogates, metric, valid, self._model(train), self._labels())
         _ = problem.profiler
-        with telling(f"The {len(valid)} rows that judge"):
+        with prefixed_errors(f"The {len(valid)} validation rows"):
             _ = problem.judge
         return problem
 
@@ -400,6 +401,6 @@ class MetricEstimator(
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        tags.input_tags.allow_nan = self._reads_gaps()
+        tags.input_tags.allow_nan = self._reads_missing()
         tags.target_tags.required = True
         return tags

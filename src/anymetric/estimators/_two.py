@@ -49,7 +49,7 @@ class TwoClasses:
         return np.where(y == self._pair[1], 1.0, -1.0)
 
     def _known(self, y):
-        """Refuse labels that training never saw."""
+        """Refuse labels that are not in the training rows."""
         new = sorted(set(np.unique(y).tolist()) - set(self.classes_.tolist()))
         if new:
             raise ValueError(
@@ -62,7 +62,9 @@ class TwoClasses:
     def _problem(self, metric, train, valid):
         problem = super()._problem(metric, train, valid)
         if not isinstance(problem.labels, Classes):
-            check_judging(problem, [f"of the class {str(name)!r}" for name in self._pair])
+            check_validation_classes(
+                problem, [f"of the class {str(name)!r}" for name in self._pair]
+            )
         return problem
 
     def _strata(self, data):
@@ -76,7 +78,7 @@ class TwoClasses:
 
     def _default_surrogates(self, metric, train):
         if QUERY in metric.needs and not metric.decides and QUERY in train.side:
-            # Nothing moves whole queries: one class alone would run away from the other.
+            # Scores of a query have no common level: losses per class alone would diverge.
             return default_by_query(metric, train)
         loss = self._published() or "logistic"
         return default_slices(train, loss, by=self.slices or ())
@@ -85,7 +87,7 @@ class TwoClasses:
         return starts.plain(problem)
 
     def _plain_starts(self, ledger):
-        # Moving the threshold never costs more on the rows that judge, so neither does the result.
+        # Tuning the threshold never costs more on the validation rows, so neither does the result.
         plain = starts.shifted(ledger, self._plainest(ledger.problem))
         return [plain, starts.balanced(ledger.problem)]
 
@@ -115,8 +117,8 @@ def positive_last(classes, pos_label):
     return np.concatenate([classes[classes != pos_label], classes[classes == pos_label]])
 
 
-def check_judging(problem, kinds):
-    """Refuse rows of one class to judge by, where the metric is the same whatever is predicted.
+def check_validation_classes(problem, kinds):
+    """Refuse validation rows of one class, where the metric is then constant.
 
     Parameters
     ----------
@@ -130,10 +132,12 @@ def check_judging(problem, kinds):
     >>> from anymetric.metrics import as_metric
     >>> from anymetric.problem import Problem
     >>> one = Data(np.zeros((2, 1)), np.ones(2))
-    >>> check_judging(Problem(one, "hinge", as_metric("prbep")), ("irrelevant", "relevant"))
+    >>> check_validation_classes(
+    ...     Problem(one, "hinge", as_metric("prbep")), ("irrelevant", "relevant")
+    ... )
     Traceback (most recent call last):
     ...
-    ValueError: The 2 rows that judge are all relevant: there the metric 'prbep' is the same ...
+    ValueError: The 2 validation rows are all relevant: the metric 'prbep' is the same there ...
     """
     y, n = problem.valid.y, len(problem.valid)
     if len(np.unique(y)) > 1 or isinstance(problem.judge, BoundCalls):
@@ -142,6 +146,7 @@ def check_judging(problem, kinds):
     costs = problem.judge.costs(np.column_stack([np.ones(n), -np.ones(n), ramp, -ramp]))
     if np.ptp(costs) <= 1e-12 * max(1.0, np.abs(costs).max()):
         raise ValueError(
-            f"The {n} rows that judge are all {kinds[int(y[0] > 0)]}: there the metric "
-            f"{problem.metric.name!r} is the same whatever is predicted. Give rows of both classes."
+            f"The {n} validation rows are all {kinds[int(y[0] > 0)]}: the metric "
+            f"{problem.metric.name!r} is the same there whatever is predicted. Give rows of both "
+            "classes."
         )

@@ -1,4 +1,4 @@
-"""Units: a regression trains in units of its own residuals and is judged in the user's."""
+"""Units: a regression trains on scaled targets and is evaluated in the user's unit."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from anymetric.losses import as_loss
 from anymetric.metrics import BoundMetric, Metric
 from anymetric.solvers import WeightedLoss, minimise
 
-# Of the spread: a fit that leaves less is as good as exact.
+# Relative to the spread: smaller residuals count as an exact fit.
 LEAST_LEFT = 1e-3
 
-# Of a logarithm: the square of such a number is still one.
+# Largest logarithm whose exponential can be squared.
 LARGEST = 300.0
 
-# Where targets are drawn in to a fit, the fit is made anew, so often.
+# Maximum refits after outlying targets are clipped.
 ROUNDS = 10
 
 
 @dataclass(frozen=True)
 class Unit:
-    """Where the targets lie, and how far least squares leaves them from its predictions.
+    """Centre of the targets, and the residual spread of least squares.
 
-    In this unit the errors of a good model are about one, and so are their powers: neither the
-    user's unit nor a high or low share of explained variance changes what a step means.
+    In this unit the errors of a good model are about one, whatever the user's unit and the share
+    of explained variance, so that step sizes mean the same.
 
     Examples
     --------
@@ -46,13 +46,13 @@ class Unit:
     def of(cls, data, model):
         """Return the unit of these rows; without an intercept it is centred at zero.
 
-        Targets far beyond all others are drawn in first, or the unit would be theirs.
+        Outlying targets are clipped first, since they would dominate the unit.
         """
         y = drawn_in(data.y, np.zeros(len(data)), data.weights)
         for _ in range(ROUNDS):
             center = float(np.average(y, weights=data.weights)) if model.intercept else 0.0
             spread = root_mean_square(y - center, data.weights)
-            # Rounding alone must not pass for a spread.
+            # A spread of rounding errors counts as none.
             whole = cls(center, spread if spread > 1e-12 * abs(center) else 1.0)
             small = whole.small(replace(data, y=y))
             fitted = minimise(WeightedLoss(model, small, as_loss("squared"), data.weights, 1e-4))
@@ -134,7 +134,7 @@ def least_of(data):
 
 @dataclass(frozen=True)
 class InUnit(Metric):
-    """A metric that meets standardised scores and sees them, and the targets, as the user does.
+    """A metric of standardised scores, evaluated in the user's unit.
 
     Examples
     --------
@@ -195,7 +195,7 @@ class InUnit(Metric):
 
 @dataclass(frozen=True, eq=False)
 class BoundInUnit(BoundMetric):
-    """The inner metric on fixed rows, asked in the user's unit."""
+    """The inner metric on fixed rows, in the user's unit."""
 
     metric: InUnit
     inner: BoundMetric
@@ -204,7 +204,7 @@ class BoundInUnit(BoundMetric):
         return self.inner.values(self.metric.unit.large(scores))
 
     def box(self, scores):
-        """Return the inner black box, asked in the user's unit."""
+        """Return the inner black box, in the user's unit."""
         return self.inner.box(self.metric.unit.large(self._checked(scores, (1, 2))))
 
 
@@ -234,7 +234,7 @@ def root_mean_square(errors, weights):
 
 
 def unit_of(metric):
-    """Return the unit that a metric is asked in: that of the numbers themselves for most.
+    """Return the unit of a metric; the identity for most.
 
     Examples
     --------

@@ -26,10 +26,10 @@ from anymetric.solution import Iteration, Solution, Status
 
 
 class Unpacks:
-    """Write what a run came to."""
+    """Write the result of a run as fitted attributes."""
 
-    def _unjudged(self, problem, calls):
-        """Return a plain model that the metric never answered for: better than none."""
+    def _unevaluated(self, problem, calls):
+        """Return a plain model that was not evaluated, where nothing else is available."""
         theta = self._plainest(problem)
         here = Probe(theta, problem.profile(theta), math.nan)
         iteration = Iteration(0, 0, here, here.profile, calls=calls)
@@ -53,7 +53,9 @@ class Unpacks:
         self.n_metric_calls_ = solution.calls
         self._unpack_rows(problem, solution)
         own = not (isinstance(self.surrogates, str) and self.surrogates == "auto")
-        if solution.scorer is None and own:  # nobody is to mend what he did not choose
+        if (
+            solution.scorer is None and own
+        ):  # no warning about surrogates that the user did not choose
             warn_if_collinear(problem, solution.theta)
         if own:
             warn_if_unread(problem, self._method())
@@ -61,7 +63,7 @@ class Unpacks:
         warn_if_clipped(self)
 
     def _unpack_limits(self, problem, solution):
-        """Write what came of the limits; the cost and the score are then the objective's."""
+        """Write the values of the limits; cost and score are then the objective's."""
         for name in ("constraints_", "trade_off_"):
             self.__dict__.pop(name, None)
         rows, scores = solution.out_of_fold or (problem.valid, None)
@@ -98,15 +100,15 @@ class Unpacks:
     def _unpack_rows(self, problem, solution):
         """Write the learned loss as `sample_weight` and `class_weight` for other learners."""
         n, kept = self.__dict__.pop("_given_rows", (0, None))
-        judges = self.__dict__.pop("_given_judges", (0, None))
+        given = self.__dict__.pop("_given_validation", (0, None))
         for name in ("sample_weight_", "sample_weight_val_", "class_weight_", "_learned"):
             self.__dict__.pop(name, None)
         self._learned = learned_of(self, problem, solution)
-        if solution.validation_weights is not None and judges[1] is not None:
+        if solution.validation_weights is not None and given[1] is not None:
             alone = solution.row_weights is None or kept is None
-            self.sample_weight_val_ = np.zeros(judges[0])
-            unit = len(judges[1]) if alone else len(kept)
-            self.sample_weight_val_[judges[1]] = unit * solution.validation_weights
+            self.sample_weight_val_ = np.zeros(given[0])
+            unit = len(given[1]) if alone else len(kept)
+            self.sample_weight_val_[given[1]] = unit * solution.validation_weights
         if solution.row_weights is None or kept is None:
             return
         learned = np.zeros(n)

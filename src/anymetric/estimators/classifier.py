@@ -26,7 +26,7 @@ class MetricClassifier(ManyClasses, TwoClasses, ClassifierMixin, MetricEstimator
 
     With more than two classes every row has a score for each, and the highest decides. If y is a
     table of zeros and ones, rows have sets of labels, and every label with a positive score is
-    given. What a metric's name means there is told by `anymetric.metrics.meant`.
+    predicted. `anymetric.metrics.meant` returns what a metric's name means there.
 
     Parameters
     ----------
@@ -35,134 +35,132 @@ class MetricClassifier(ManyClasses, TwoClasses, ClassifierMixin, MetricEstimator
         object, or a function ``f(y_true, y_pred)``; one whose second argument is called
         ``y_score`` gets scores, and further arguments get the columns of `side` of those names.
     model : "auto", "linear", "boosted" or a family, default="auto"
-        ``auto``: linear models and LightGBM's boosted trees in one pool; where lines cost no more,
-        the answer is a line. Trees are not tried with fewer than 100 rows, or 5 of a class, nor by
-        other methods than ``"auto"``. ``linear``, ``boosted``: one of them alone. Or
+        ``auto``: linear models and LightGBM's boosted trees are candidates together; a linear model
+        is preferred where it costs no more. Trees are not tried with fewer than 100 rows, or 5 of a
+        class, nor by other methods than ``"auto"``. ``linear``, ``boosted``: one of them alone. Or
         `Reweighted(estimator)` for any scikit-learn estimator that takes row weights,
         `Boosted(...)`, `TorchModel(module)`, a `Learner` of your own.
     surrogates : "auto", builder, loss, name or list, default="auto"
         ``auto``: the logistic loss per class, and per group and source where they are given; with
         many classes the softmax cross-entropy, with labels the logistic loss of each. The default
-        method reads their slices, and lets their loss compete with the logistic if it is convex and
-        there is but one; the others train with them as they are.
+        method uses their slices, and tries their loss beside the logistic one if it is convex and
+        there is only one; the other methods train with them as they are.
     slices : str or list of str, optional
-        Columns of `side` by which the rows are sliced too, with ``surrogates="auto"``: what such
-        a slice is worth is learned like that of a group.
+        Columns of `side` by which the rows are sliced too, with ``surrogates="auto"``: the weight
+        of such a slice is learned like that of a group.
     pos_label : label, optional
-        Of two classes the positive one, which `f1`, `precision`, `recall` and others speak of; by
+        The positive class of two, for `f1`, `precision`, `recall` and the like; by
         default the second in sorted order. `classes_` stays sorted, and `decision_function` is
         positive for ``classes_[1]``, as in scikit-learn; `coef_` is of the score of `pos_label`.
     decision : str, ("top", number or share) or DecisionRule, default="auto"
-        What turns scores into decisions (``method="auto"``); `decision_rule_` is what came of it.
-        ``auto``: what the metric asks for. Where it is a sum of row gains that metadata tell
-        (`Profit`, `RowGains`), "flag if p x gain > cost" competes with one threshold; a metric at
-        the top flags the top of the rows it is given; where a limit of `subject_to` speaks of
-        groups and the features tell them without fail, each group has a threshold of its own; else
-        one threshold, or an offset for each of many classes. ``threshold``, ``group``, ``row``,
-        ``offsets``, ``none``: that. ``("top", 0.05)`` or ``("top", 100)``: so many rows. Or a part
-        of your own with ``assess(scores, judge)``.
+        The rule that turns scores into decisions (``method="auto"``); `decision_rule_` is the
+        fitted one. ``auto`` depends on the metric: for a sum of gains per row that metadata
+        determine (`Profit`, `RowGains`), "flag if p x gain > cost" is compared with one threshold;
+        a metric at the top k flags the top k of the rows it is given; where a limit of `subject_to`
+        is about groups and the features determine the groups, each group has its own threshold;
+        else one threshold, or an offset for each of many classes. ``threshold``, ``group``,
+        ``row``, ``offsets``, ``none``: that rule. ``("top", 0.05)`` or ``("top", 100)``: a share or
+        number of rows. Or an object of your own with ``assess(scores, judge)``.
     method : "auto", "descent", "paper", "notebook" or a `Method`, default="auto"
-        ``auto``: see `Auto`. ``descent``: Algorithm 1 with probes in the subspace that matters and
-        second-order projections, or with boosting rounds for trees. ``paper``: Algorithm 1 as its
-        authors ran it: features as they are, a start at zero, the hinge by class and group, the
-        paper's settings and grids. ``notebook``: their published notebook step by step, with its
-        sigmoid; see `NotebookDescent`.
+        ``auto``: see `Auto`. ``descent``: Algorithm 1 with probes in the K-dimensional subspace of
+        the surrogates' gradients and second-order projections, or with boosting rounds for trees.
+        ``paper``: Algorithm 1 as its authors ran it: features as they are, a start at zero, the
+        hinge by class and group, the paper's settings and grids. ``notebook``: their published
+        notebook step by step, with its sigmoid; see `NotebookDescent`.
     subject_to : limit, text or list of them, optional
-        What must be kept while the metric is trained for: ``at_least("recall", 0.8)``,
-        ``at_most(gap("recall"), 0.05)``, ``"recall>=0.8"``. A model that keeps the limits in two of
-        three bootstrap resamples is better than any that does not; if none does, the one of the
-        least violation is taken, and a warning says so. `constraints_` has the values.
+        Constraints on other metrics: ``at_least("recall", 0.8)``,
+        ``at_most(gap("recall"), 0.05)``, ``"recall>=0.8"``. Models that satisfy the limits in
+        two of three bootstrap resamples are preferred to those that do not; if none does, the one
+        of the least violation is taken, with a warning. `constraints_` has the values.
     greater_is_better : bool, optional
-        For a function whose name does not tell.
+        For a function whose name does not show it.
     starts : int or array of shape (s, d + 1) or (s, C (d + 1)), default=0
         For the descents: random starts beside two logistic regressions, a plain one with the
         threshold that is best for the metric and a balanced one (``paper`` and ``notebook``: beside
         zero). Or your own, instead of them.
     standardize : bool or "auto", default="auto"
-        Let the parameters live in standardised features; `coef_` is for X as it is. ``auto``: for
-        all methods but ``paper`` and ``notebook``.
+        Standardise the features before training; `coef_` is for X as given. ``auto``: for all
+        methods but ``paper`` and ``notebook``.
     fit_intercept : bool, default=True
     use_validation : "auto" or bool, default="auto"
-        For ``method="auto"``: whether validation rows train too, cross-fitted: a row validates only
-        models that it did not train. ``auto`` lets such candidates in, and they count if they win;
-        with True there are no others; with False validation rows do not train.
+        For ``method="auto"``: whether validation rows train too; they are then scored out-of-fold.
+        ``auto`` tries such candidates beside the others; with True there are no others; with False
+        validation rows do not train.
     validation_fraction : float, default=0.2
         Share of the rows held out for validation when `fit` gets no validation data: for the
         descents, and with ``use_validation=False``.
     max_metric_calls : int, optional
-        Calls of the metric in all, retries and repeats included; never more.
+        Maximum number of calls of the metric, retries and repeats included.
     max_seconds : float, optional
-        For ``method="auto"``: after so many seconds no further candidate is trained.
+        For ``method="auto"``: after this time no further candidate is trained.
     on_error : {"skip", "raise"} or FaultPolicy, default="skip"
-        What to do where an evaluation fails, hangs or returns no number: ``skip`` tries it twice
-        more, then goes on without it; ``raise`` ends the fit at the first failure, the best model
-        so far in the error. `FaultPolicy` sets retries, time-out, and how many may fail. Where too
-        many do, the fit ends with ``Status.FAULTS`` and the best model so far; a metric that never
+        What to do if an evaluation fails, hangs or returns no number: ``skip`` retries it twice,
+        then leaves it out; ``raise`` ends the fit at the first failure, with the best model so far
+        in the error. `FaultPolicy` sets retries, time-out, and how many may fail. If too many do,
+        the fit ends with ``Status.FAULTS`` and the best model so far; a metric that never
         answers, or whose first call is a mistake such as a TypeError, is an error.
     n_repeats : int or "auto", default="auto"
-        How often a function, scorer or command is called for each evaluation, its answers averaged.
-        ``auto`` is once, and notices answers that vary from call to call (the same question asked
-        twice): their variance is estimated, and more is asked where that could change a choice.
+        How often a function, scorer or command is called for each evaluation; the values are
+        averaged. ``auto`` calls it once, and detects values that vary from call to call: their
+        variance is estimated, and evaluations are repeated where that could change a selection.
     ledger : path or "postgresql://..." address, optional
-        Where every answer of a function, scorer or command is written before it is used. Fitted
-        again with the same ledger, data and settings, the estimator takes what is known from there
-        and comes to the same model; several processes that do so at once share the work.
+        Where every value of a function, scorer or command is recorded before it is used. Fitted
+        again with the same ledger, data and settings, the estimator reads the recorded values and
+        arrives at the same model; several processes that do so at once share the work.
     n_jobs : int, optional
-        Processes for the tuning runs of ``method="paper"``, and for the calls of a metric of yours
-        that takes more than a few milliseconds. Each works with one thread: on a busy machine
-        threads wait for each other longer than they work.
+        Processes for the tuning runs of ``method="paper"``, and for calls of your own metric that
+        take more than a few milliseconds. Each uses one thread.
     verbose : int, default=0
-        Lines a second of progress, on standard error.
+        Lines of progress per second, on standard error.
     random_state : int, RandomState or None
 
     Attributes
     ----------
     coef_, intercept_ : arrays of shape (1, d) and (1,); with C classes or labels (C, d) and (C,)
-        Where the answer is a line: always with ``model="linear"``.
+        For a linear model: always with ``model="linear"``.
     model_ : Scorer
-        The model itself, unless ``model="linear"``: `scores(X)` are the decision values.
+        The model itself, unless ``model="linear"``; `scores(X)` returns the decision values.
     classes_ : array of shape (2,) or (C,)
         Of labels, their places in y.
     weights_ : dict
-        What each surrogate counted for in the loss that gave this model, summing to one. If a
-        starting model was best: in the loss that it is nearest to minimising.
+        The learned weight of each surrogate in the loss of this model, summing to one. If a
+        starting model was best: the weights of the loss that it is nearest to minimising.
     decision_rule_ : FittedRule
-        What `predict` applies (`anymetric.rules`); its ``needs`` are the columns that it reads.
+        The rule that `predict` applies (`anymetric.rules`); ``needs`` are the columns it reads.
     threshold_ : float
         The probability above which rows are flagged, where one threshold decides.
     calibrator_ : Calibrator
-        What makes probabilities of scores.
+        Maps scores to probabilities.
     shifts_ : dict
-        What each group adds to its rows' scores, where each has its own threshold. A group that
-        the validation rows lack adds nothing.
+        The offset of each group's scores, where each group has its own threshold. It is zero for
+        groups without validation rows.
     certificate_, certificates_ : Certificate, tuple of Certificate
-        Of limits with a ``confidence``. With one, validation rows choose nothing: training rows are
-        cross-fitted, and order the thresholds; the rows of `X_val`, or `validation_fraction` of the
-        rows set apart, certify. The threshold is the most useful that they certify. Print it;
-        ``certificate_.monitor(y_new, predictions)`` watches over it.
+        For limits with a ``confidence``. Training and selection then use cross-fitted training
+        rows only; the rows of `X_val`, or a held-out `validation_fraction`, certify. The threshold
+        is the best one that they certify. Print it; ``certificate_.monitor(y_new, predictions)``
+        monitors it on new rows.
     constraints_ : tuple of LimitValue
-        With `subject_to`: each limit, its value on validation rows that the model did not see, and
-        whether it was kept. `cost_` and `validation_score_` are the objective's.
+        With `subject_to`: each limit, its out-of-fold value on the validation rows, and whether it
+        is satisfied. `cost_` and `validation_score_` are the objective's.
     trade_off_ : dict
         Of two classes and ready-made metrics: ``threshold``, ``objective`` and ``limits``, the
         values as the threshold moves; `anymetric.displays.TradeOffDisplay` draws them.
     surrogates_ : tuple of str
         The names of a profile's entries.
     row_shares_ : dict
-        The share of the rows that each slice of `weights_` has, which a plain loss would give it;
-        empty where the slices overlap.
+        The share of the rows in each slice of `weights_`: its weight in an unweighted loss. Empty
+        where the slices overlap.
     sample_weight_ : array of shape (n,)
-        The learned loss as row weights, for any other learner (``method="auto"``); missing if no
-        training row was worth anything.
+        The learned loss as row weights, for any other learner (``method="auto"``); absent if no
+        training row has a weight.
     sample_weight_val_ : array of shape (n_val,)
-        The same for the validation rows, in the same unit, where they trained too: another learner
-        wants both samples.
+        The same for the validation rows, in the same unit, where they trained too.
     class_weight_ : dict
         The same as the mean weight of each class.
     history_ : History
         A list with a dictionary for each iterate; ``history_.to_frame()`` is a pandas data frame.
     status_ : Status
-        Why the run ended; ``status_.value`` says what to do.
+        Why the run ended; ``status_.value`` is a sentence with advice.
     cost_, validation_score_ : float
         The metric on the validation rows, as a cost and in its own direction.
     validation_ : str
@@ -190,7 +188,7 @@ class MetricClassifier(ManyClasses, TwoClasses, ClassifierMixin, MetricEstimator
     ((3, 4), True)
     """
 
-    # A comparison method may know no rows that did not train it.
+    # False in baselines without out-of-fold scores.
     _calibrates = True
     # The mixin's own score would come first.
     score = MetricEstimator.score
@@ -265,7 +263,7 @@ class MetricClassifier(ManyClasses, TwoClasses, ClassifierMixin, MetricEstimator
         -------
         array of shape (n,) or (n, C)
         """
-        scores = self._told_scores(X, groups, side)
+        scores = self._ruled_scores(X, groups, side)
         return scores if self._classes is not None else direction(self, self._labels()) * scores
 
     def predict(self, X, *, groups=None, side=None) -> np.ndarray:
@@ -311,23 +309,23 @@ class MetricClassifier(ManyClasses, TwoClasses, ClassifierMixin, MetricEstimator
         """The probability above which rows are flagged, where that is the same for all rows."""
         rule = self.__dict__.get("decision_rule_")
         if not isinstance(rule, ThresholdRule):
-            raise AttributeError("threshold_ is there only where one threshold decides.")
+            raise AttributeError("threshold_ exists only where one threshold decides.")
         return rule.threshold
 
     def _decisions(self, X, groups, side):
-        """Return scores of which those above zero, or the highest of a row, are decided for."""
-        scores, rule = self._told_scores(X, groups, side), getattr(self, "decision_rule_", None)
+        """Return scores whose sign, or whose maximum in a row, is the decision."""
+        scores, rule = self._ruled_scores(X, groups, side), getattr(self, "decision_rule_", None)
         return rule.moved(scores, {}) if isinstance(rule, TopRule) else scores
 
-    def _judged_scores(self, X, groups, side):
+    def _metric_scores(self, X, groups, side):
         if self.metric_.decides:
             return self._decisions(X, groups, side)
-        return super()._judged_scores(X, groups, side)
+        return super()._metric_scores(X, groups, side)
 
     def _unpack(self, problem, solution):
         super()._unpack(problem, solution)
         rows, scores = held_out(problem, solution)
-        # What is decided for accuracy is the likelier class.
+        # For accuracy the decision is the more probable class.
         even = isinstance(problem.metric, Accuracy | ErrorRate) and solution.scorer is not None
         self.calibrator_ = calibrated(scores, rows.y, rows.weights, self._classes, even=even)
         if not hasattr(self, "decision_rule_"):
@@ -341,16 +339,18 @@ class MetricClassifier(ManyClasses, TwoClasses, ClassifierMixin, MetricEstimator
 
     @property
     def shifts_(self) -> dict:
-        """What each group adds to its rows' scores, where groups have their own thresholds."""
+        """The offset of each group's scores, where groups have their own thresholds."""
         rule = self.__dict__.get("decision_rule_")
         if not isinstance(rule, GroupRule):
-            raise AttributeError("shifts_ is there only where each group has its own threshold.")
+            raise AttributeError("shifts_ exists only where each group has its own threshold.")
         return dict(rule.shifts)
 
     def _read_groups(self, train, valid):
         self.__dict__.pop("group_reader_", None)
-        asked = getattr(self, "decision", "none")
-        auto = isinstance(asked, str) and asked == "auto" and isinstance(super()._method(), Auto)
+        decision = getattr(self, "decision", "none")
+        auto = (
+            isinstance(decision, str) and decision == "auto" and isinstance(super()._method(), Auto)
+        )
         known = all("groups" in data.side for data in (train, valid))
         two = self._classes is None and self.fit_intercept
         if auto and known and two and reads_groups(self._goal()):
@@ -358,10 +358,10 @@ class MetricClassifier(ManyClasses, TwoClasses, ClassifierMixin, MetricEstimator
             if reader is not None and np.array_equal(reader.read(valid.X), valid.side["groups"]):
                 self.group_reader_ = reader
 
-    def _told_scores(self, X, groups=None, side=None):
+    def _ruled_scores(self, X, groups=None, side=None):
         if groups is None and hasattr(self, "group_reader_"):
             groups = self.group_reader_.read(self._checked(X))
-        return super()._told_scores(X, groups, side)
+        return super()._ruled_scores(X, groups, side)
 
     def _problem(self, metric, train, valid):
         decision = getattr(self, "decision", "auto")
@@ -385,19 +385,19 @@ class MetricClassifier(ManyClasses, TwoClasses, ClassifierMixin, MetricEstimator
             return replace(method, decision=decision)
         raise ValueError(
             f"decision={decision!r} needs method='auto' or an Auto(...); got {self.method!r}. "
-            "anymetric.baselines.GroupThresholds moves thresholds after training."
+            "anymetric.baselines.GroupThresholds tunes thresholds after training."
         )
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = self._takes_many and means_classes(self.metric)
-        # Labels are taken too; all that the tag would bring is a check of probabilities.
+        # Multilabel targets are supported; the tag would only add a check of probabilities.
         tags.classifier_tags.multi_label = False
         return tags
 
 
 def held_out(problem, solution):
-    """Return validation rows and their scores, by models that they did not train."""
+    """Return the validation rows and their out-of-fold scores."""
     if solution.held_out is not None and solution.out_of_fold is not None:
         return solution.out_of_fold[0], solution.held_out
     X = problem.valid.X

@@ -1,4 +1,4 @@
-"""MetricRanker: a scoring function trained for any metric of the order."""
+"""MetricRanker: a scoring function trained for any ranking metric."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from anymetric.estimators._defaults import default_by_query, default_ranking
 from anymetric.estimators._queries import TakesQueries, starts_by_query
 from anymetric.estimators._rows import real
 from anymetric.estimators._shell import MetricEstimator
-from anymetric.estimators._two import check_judging
+from anymetric.estimators._two import check_validation_classes
 from anymetric.tuning import RANKING_SIGMAS, RANKING_STEPS
 
 
 class MetricRanker(TakesQueries, MetricEstimator):
-    """A scoring function trained for a metric of the order that it puts rows in.
+    """A scoring function trained for a ranking metric.
 
     All rows are ranked together, or with ``query`` those of each query by themselves. A row is
     relevant if its y is above the smallest value of y; metrics and surrogates by query read
@@ -27,13 +27,13 @@ class MetricRanker(TakesQueries, MetricEstimator):
         names ``"precision@5"`` and ``"average_precision"`` mean the mean over queries too, while
         the parts ``PrecisionAtK(5)`` and ``AveragePrecision()`` still mean all rows together.
     model : "auto", "linear", "boosted" or a family, default="auto"
-        As in `MetricClassifier`. With ``query`` the trees follow the surrogates round by round;
-        families other than `Boosted(...)` cannot.
+        As in `MetricClassifier`. With ``query`` trees are boosted on the surrogates' gradients,
+        which only `Boosted(...)` among the families can.
     surrogates : "auto", surrogate, builder or list, default="auto"
         ``auto``: precision at recall 0.25, 0.5 and 0.75, and the logistic loss per class. With
         ``query``: logistic and hinge losses of pairs, ListNet's softmax, average precision at
         several k and precision at half the recall, all within each query. Without queries these
-        are for the descents: ``method="auto"`` reads no more of them than slices and their loss.
+        are for the descents: ``method="auto"`` uses only their slices and loss.
     method, greater_is_better, starts, standardize, fit_intercept, use_validation, \
 validation_fraction, max_metric_calls, max_seconds, on_error, n_repeats, ledger, n_jobs, \
 verbose, random_state
@@ -42,7 +42,7 @@ verbose, random_state
     Attributes
     ----------
     coef_, intercept_ : array of shape (d,) and float
-        Where the answer is a line: always with ``model="linear"``.
+        For a linear model: always with ``model="linear"``.
     model_ : Scorer
         The model itself, unless ``model="linear"``.
     weights_, surrogates_, row_shares_, history_, status_, cost_, validation_score_, \
@@ -141,7 +141,7 @@ validation_, summary_, n_metric_calls_
     def _problem(self, metric, train, valid):
         problem = super()._problem(metric, train, valid)
         if "query" not in valid.side:
-            check_judging(problem, ("irrelevant", "relevant"))
+            check_validation_classes(problem, ("irrelevant", "relevant"))
         return problem
 
     def _strata(self, data):

@@ -30,14 +30,14 @@ from anymetric.surrogates import Sliced, Slices, Surrogate, lp_family
 # Powers of the default surrogates, from nearly absolute errors to sharp ones (Example 2).
 POWERS = (1.1, 1.5, 2.0, 4.0)
 
-# Outliers pull no harder than an error of a fifth of what least squares leaves.
+# Outliers count no more than an error of a fifth of the residual spread.
 ROBUST = Huber(0.2)
 
-# Of high and low targets, the least ratio at which their logarithms are worth a try; these are
-# taken if they are better by so many errors of the gain.
+# The least ratio of high to low targets at which logarithms are tried, and the improvement in
+# standard errors at which they are taken.
 SPAN, SURE = 3.0, 1.5
 
-# A gain smaller than this share of what a constant costs is rounding.
+# An improvement smaller than this share of the cost of a constant is rounding.
 NOTHING = 1e-8
 
 
@@ -45,12 +45,12 @@ class MetricRegressor(RegressorMixin, MetricEstimator):
     """A regression trained for the metric you care about.
 
     The surrogates are ``|f - y|^p`` for several p (Example 2 of the paper): how much outliers
-    count is learned from the metric on clean validation rows. They meet y centred, and divided
-    by what least squares leaves of it, gross outliers aside: no unit of y is better than another.
-    The metric meets y and the predictions as they are. Where it is better off with predictions to
-    one side of y, such as a quantile, all candidates are moved there, and losses that lean to
-    that side compete. Where y spans several times its low values and none is below zero, all of
-    this is done with its logarithm too, and the validation rows choose.
+    count is learned from the metric on the validation rows. They see y centred and scaled by the
+    residuals of least squares without gross outliers, so that the unit of y does not matter; the
+    metric sees y and the predictions as they are. For asymmetric losses, such as the pinball loss,
+    all candidates are shifted, and asymmetric training losses are tried. Where y is not negative
+    and spans several times its low values, models of its logarithm are tried too, and selected on
+    the validation rows.
 
     Parameters
     ----------
@@ -58,18 +58,18 @@ class MetricRegressor(RegressorMixin, MetricEstimator):
     model : "auto", "linear", "boosted" or a family, default="auto"
         As in `MetricClassifier`.
     link : "auto", "identity" or "log", default="auto"
-        What the model predicts: y itself, or its logarithm (then predictions are its exponential,
-        and never below zero). ``auto`` evaluates both where y asks for it, with twice as many calls
-        of the metric, and takes the logarithm where it is better beyond noise, or where the
-        metric fails without; only the identity is tried by other methods than the default, without
-        an intercept, without standardisation, and where calls are few.
+        What the model predicts: y itself, or its logarithm (predictions are then its exponential,
+        and never negative). ``auto`` evaluates both where y spans several times its low values,
+        with twice as many calls of the metric, and takes the logarithm where it is better beyond
+        noise, or where the metric fails without. Only the identity is tried by methods other than
+        the default, without an intercept, without standardisation, and where calls are few.
     surrogates : "auto", builder, loss, name or list, default="auto"
         ``auto``: the l_p family for p = 1.1, 1.5, 2 and 4. For the descents: ``method="auto"``
         chooses among losses of its own, which `weights_` names.
     standardize : bool, default=True
-        Let the parameters live in standardised features, and the surrogates in the unit
-        described above. False leaves both as they are given: then a loss with a scale of its
-        own, such as ``Huber(delta)``, has it in the unit of y.
+        Standardise the features, and scale y for the surrogates as described above. With False
+        both are used as given: a loss with a scale of its own, such as ``Huber(delta)``, then has
+        it in the unit of y.
     method, subject_to, greater_is_better, starts, fit_intercept, use_validation, \
 validation_fraction, max_metric_calls, max_seconds, on_error, n_repeats, ledger, n_jobs, \
 verbose, random_state
@@ -78,9 +78,9 @@ verbose, random_state
     Attributes
     ----------
     link_ : "identity" or "log"
-        What is predicted by the line or the model below.
+        What the model below predicts.
     coef_, intercept_ : array of shape (d,) and float
-        Where the answer is a line: predictions are ``X @ coef_ + intercept_``, or ``exp`` of it.
+        For a linear model: predictions are ``X @ coef_ + intercept_``, or ``exp`` of it.
     model_ : Scorer
         The model itself, unless ``model="linear"``; with the logarithm, predictions are ``exp`` of
         its scores.
@@ -96,7 +96,7 @@ validation_, summary_, n_metric_calls_, constraints_
     >>> reg.score(X, y) < 5.0
     True
 
-    Where effects multiply, it finds out:
+    For multiplicative effects the logarithm is selected:
 
     >>> reg = MetricRegressor("mean_absolute_error", random_state=0).fit(X, np.exp(0.01 * y))
     >>> reg.link_
@@ -205,11 +205,11 @@ validation_, summary_, n_metric_calls_, constraints_
         if unit is None:
             return super()._problem(metric, train, valid)
         small = unit.small(train)
-        judging = small if valid is train else unit.small(valid)
-        return super()._problem(InUnit(metric, unit), small, judging)
+        small_valid = small if valid is train else unit.small(valid)
+        return super()._problem(InUnit(metric, unit), small, small_valid)
 
     def _published(self):
-        """Return None: the authors ran no regression."""
+        """Return None: the paper has no regression."""
         return None
 
     def _unit(self, train, link):
@@ -217,7 +217,7 @@ validation_, summary_, n_metric_calls_, constraints_
         if not self.standardize:
             return LogUnit(least=least_of(train)) if link == "log" else None
         readable = train
-        if self._reads_gaps():
+        if self._reads_missing():
             readable = replace(train, X=self._readable(train.X))
         kind = LogUnit if link == "log" else Unit
         return kind.of(readable, self._linear(readable))
@@ -228,7 +228,7 @@ validation_, summary_, n_metric_calls_, constraints_
         again = deepcopy(rng)
         try:
             plain = super()._ran(method, ledger, begun, rng, watch)
-        except MetricError as error:  # below zero, perhaps, where logarithms never lead
+        except MetricError as error:  # perhaps for negative predictions, which exp never gives
             enough = ledger.left >= ledger.calls
             found = self._logs_ran(method, ledger, again, watch, error.best) if enough else None
             if found is None:
@@ -250,15 +250,15 @@ validation_, summary_, n_metric_calls_, constraints_
         return replace(found, summary=replace(found.summary, link_costs=costs))
 
     def _may_be_logs(self, method, problem):
-        """Return whether a model of the logarithms may be better, and can be judged beside."""
+        """Return whether a model of the logarithms may be better, and can be compared."""
         free = self.link == "auto" and self.standardize and self.fit_intercept
-        judged = isinstance(method, Auto) and len(problem.valid) >= FEWEST_ROWS
-        return free and judged and all(spans(given(d)) for d in (problem.train, problem.valid))
+        comparable = isinstance(method, Auto) and len(problem.valid) >= FEWEST_ROWS
+        return free and comparable and all(spans(given(d)) for d in (problem.train, problem.valid))
 
     def _logs_ran(self, method, ledger, rng, watch, best):
-        """Let the method run with the logarithms; None if the metric fails.
+        """Run the method with the logarithms; None if the metric fails.
 
-        With the randomness of the first run: the replicates are the same rows.
+        The seed is that of the first run, so that the bootstrap resamples are the same.
         """
         logs = Ledger(self._in_logs(ledger.problem), ledger.rest, ledger.n_jobs)
         try:
@@ -291,14 +291,14 @@ validation_, summary_, n_metric_calls_, constraints_
         if solution.scorer is not None:
             return solution
         if min(iteration.cost for iteration in solution.iterations) < solution.cost:
-            return solution  # chosen by something else than its cost
+            return solution  # not chosen by its cost
         if self.max_metric_calls is not None and solution.calls >= self.max_metric_calls:
             return solution
         most = None if self.max_metric_calls is None else self.max_metric_calls - solution.calls
         ledger = Ledger(problem, most, self.n_jobs)
         try:
             constant = abs(ledger.cost(np.zeros(len(problem.valid))))
-        except MetricError:  # a correlation, for instance, has no answer there
+        except MetricError:  # a correlation, for instance, is undefined there
             constant = np.inf
         solution = replace(solution, calls=solution.calls + ledger.calls)
         return earliest(solution, NOTHING * constant) if np.isfinite(constant) else solution
@@ -328,7 +328,7 @@ validation_, summary_, n_metric_calls_, constraints_
 
 
 def spans(data):
-    """Return whether targets are zero or more, and so far apart that their logarithms differ.
+    """Return whether targets are not negative, and span enough for a model of their logarithms.
 
     Examples
     --------
@@ -346,7 +346,7 @@ def spans(data):
 def earliest(solution, slack):
     """Return the solution with the first iteration that costs no more than the best and `slack`.
 
-    Rows that a model fits exactly leave nothing but rounding to choose by: the plain model stays.
+    Where rows are fitted exactly, costs differ by rounding only: the plain model is kept.
     """
     first = next(
         iteration for iteration in solution.iterations if iteration.cost <= solution.cost + slack
@@ -388,8 +388,8 @@ def check_residual(surrogates):
     >>> check_residual("hinge")
     Traceback (most recent call last):
     ...
-    ValueError: MetricRegressor was asked for the surrogate 'hinge', a loss of the margin between
-    two classes. ...
+    ValueError: MetricRegressor got the surrogate 'hinge', a loss of the margin between two classes.
+    ...
     """
     if isinstance(surrogates, str | Loss):
         surrogates = Sliced(surrogates)
@@ -401,7 +401,7 @@ def check_residual(surrogates):
 
 
 def refuse_classes(slices):
-    """Say what fits where a loss or a slice needs classes."""
+    """Raise an error where a loss or a slice needs classes."""
     loss = as_loss(slices.loss)
     by = slices.by if isinstance(slices, Slices) else [column for column, _ in slices.where]
     wrong = "a loss of the margin between two classes" if isinstance(loss, MarginLoss) else None
@@ -409,7 +409,7 @@ def refuse_classes(slices):
         wrong = "which has a slice for each class"
     if wrong is not None:
         raise ValueError(
-            f"MetricRegressor was asked for the surrogate {loss.name!r}, {wrong}. Numbers have "
+            f"MetricRegressor got the surrogate {loss.name!r}, {wrong}. Numbers have "
             "none: take 'squared', 'absolute', 'huber', Lp(1.5) or lp_family(), of all rows or by "
             "per_group(...) and per_source(...)."
         )

@@ -1,4 +1,4 @@
-"""Gradient: how the cost changes with each surrogate, told by probes."""
+"""Gradient: the slope of the cost in each surrogate, estimated from probes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from anymetric.ledger import Ledger, Probe
 
 @dataclass(frozen=True, eq=False)
 class Estimate:
-    """An estimate of the K slopes of psi, and how far to trust it.
+    """An estimate of the K slopes of psi, and its accuracy.
 
     Attributes
     ----------
@@ -28,7 +28,7 @@ class Estimate:
     r_squared : float
         Share of the variance of the costs that the surrogates explain.
     calls, lost : int
-        Metric calls made; draws thrown away because no shift gives them.
+        Metric calls made; draws rejected because no shift gives them.
     flat : bool
         Whether every probe had the same cost.
 
@@ -90,7 +90,7 @@ def fit(
     truncation : float, optional
         The Lipschitz constant L: a gradient longer than ``2 sqrt(K) L`` becomes zero (appendix).
     calls : int
-        Metric calls that M took, to be noted in the estimate.
+        Metric calls that M took, recorded in the estimate.
 
     Examples
     --------
@@ -115,9 +115,9 @@ def fit(
     free = right.T @ (inverse * (left.T @ b))
     gradient = optimize.nnls(A, b)[0] if nonnegative else free
     errors, r_squared = accuracy(H, M, gradient, (right.T * inverse**2) @ right)
-    # With fewer probes than surrogates some slopes are left to chance.
-    told = len(A) >= A.shape[1] and singular[-1] > 0.0
-    condition = float(singular[0] / singular[-1]) if told else np.inf
+    # With fewer probes than surrogates some slopes are not identified.
+    determined = len(A) >= A.shape[1] and singular[-1] > 0.0
+    condition = float(singular[0] / singular[-1]) if determined else np.inf
     slack = float(np.std(M - H @ gradient))
     flat = not np.any(M)
     gradient = truncated(gradient, truncation)
@@ -125,7 +125,7 @@ def fit(
 
 
 def nothing(size: int, calls: int) -> Estimate:
-    """Return what is known where no probe had an answer.
+    """Return an empty estimate, where every probe failed.
 
     Examples
     --------
@@ -166,17 +166,17 @@ def truncated(gradient: NDArray[np.float64], lipschitz: float | None) -> NDArray
 
 
 def afforded(ledger: Ledger, m: int, each: int, besides: int = 1) -> int:
-    """Return how many of m draws the calls left allow: all m where not even two calls are.
+    """Return how many of m draws the remaining calls allow; m where fewer than two are left.
 
     Parameters
     ----------
     ledger : Ledger
     m : int
-        Draws that are wanted.
+        Draws requested.
     each : int
         Calls that a draw takes.
     besides : int
-        Calls to keep: one for the look at the model that follows.
+        Calls to reserve: one to evaluate the model that follows.
 
     Examples
     --------

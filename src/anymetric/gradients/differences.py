@@ -21,7 +21,7 @@ from anymetric.ledger import Ledger, Probe, draw_rows
 from anymetric.problem import BLOCK
 
 Floats64 = NDArray[np.float64]
-# A draw asks for less than the infimum too often: the step is too long for this profile.
+# Maximum rounds of redrawing targets below the infimum of a loss.
 MOST_REDRAWS = 50
 
 
@@ -76,7 +76,7 @@ class FiniteDifferences:
         rows_and_places(self.batch, self.coordinates)
 
     def estimate(self, ledger: Ledger, here: Probe, rng: np.random.Generator) -> Estimate:
-        """Draw, shift, ask the metric, and average ``(M_j - M_0) Z_j / sigma``."""
+        """Draw, shift, evaluate the metric, and average ``(M_j - M_0) Z_j / sigma``."""
         shifter, reach = shifter_at(ledger, here, self.batch, rng)
 
         def draw(count: int) -> tuple[Floats64, Floats64, NDArray[np.bool_]]:
@@ -194,7 +194,7 @@ def shifter_at(
 def gather(
     m: int, draw: Callable[[int], tuple[Floats64, Floats64, NDArray[np.bool_]]]
 ) -> tuple[Floats64, Floats64, int]:
-    """Draw until m targets were found; return the draws, their shifts, and how many were lost."""
+    """Draw until m targets are attainable; return draws, shifts, and the number rejected."""
     draws: list[Floats64] = []
     shifts: list[Floats64] = []
     kept = lost = 0
@@ -207,7 +207,7 @@ def gather(
         if kept == m:
             return np.concatenate(draws), np.concatenate(shifts), lost
     raise ValueError(
-        f"Only {kept} of {kept + lost} draws ask for profiles that the losses can take. "
+        f"Only {kept} of {kept + lost} draws are profiles that the losses can take. "
         f"Lower sigma: the profile is closer to the losses' bounds than sigma."
     )
 

@@ -1,4 +1,4 @@
-"""Settings: what an estimator refuses to be built with."""
+"""Settings: validation of the parameters of gradient estimators."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def positive(name: str, value: Any) -> None:
 
 
 def not_negative(name: str, value: Any) -> None:
-    """Refuse a setting that is below zero or not finite; None says that there is none.
+    """Refuse a setting that is below zero or not finite; None is allowed.
 
     Examples
     --------

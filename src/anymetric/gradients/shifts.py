@@ -55,7 +55,7 @@ class Shifter:
         data = problem.train
         if rows is not None:
             shares = batch_shares(shares, rows)
-        check_apart(shares, problem.names)
+        check_separable(shares, problem.names)
         margins = data.y * np.asarray(scores, dtype=np.float64)
         begun = slice_means(shares, losses, margins)
         return cls(margins, data.y, shares, losses, begun)
@@ -131,14 +131,14 @@ def overlap(shares: sparse.csr_array) -> bool:
     return len(np.unique(shares.indices)) < shares.nnz
 
 
-def check_apart(shares: sparse.csr_array, names: Sequence[str]) -> None:
-    """Refuse slices of which one cannot move without the others: no shift gives most targets.
+def check_separable(shares: sparse.csr_array, names: Sequence[str]) -> None:
+    """Refuse slices that cannot be moved independently: most targets have no shift.
 
     Examples
     --------
     >>> import numpy as np
-    >>> check_apart(sparse.csr_array(np.array([[1.0, 0.0], [0.5, 0.5]])), ["first", "all"])
-    >>> check_apart(sparse.csr_array(np.array([[0.5, 0.5], [0.5, 0.5]])), ["all", "again"])
+    >>> check_separable(sparse.csr_array(np.array([[1.0, 0.0], [0.5, 0.5]])), ["first", "all"])
+    >>> check_separable(sparse.csr_array(np.array([[0.5, 0.5], [0.5, 0.5]])), ["all", "again"])
     Traceback (most recent call last):
     ...
     ValueError: Shifts of the scores must move each of the 2 surrogates by itself; got 'again',

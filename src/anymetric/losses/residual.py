@@ -195,7 +195,7 @@ class Lp(ResidualLoss):
 
     @property
     def name(self) -> str:
-        """``lp(1.5)``: the power tells one from another."""
+        """The name with the power: ``lp(1.5)``."""
         return f"lp({self.p:g})"
 
     @property

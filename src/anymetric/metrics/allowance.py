@@ -1,4 +1,4 @@
-"""Allowance: how many evaluations may still be asked for, as far as anybody has said."""
+"""Allowance: how many evaluations the current evaluator still allows."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from anymetric.metrics.evaluations import current
 
 
 def left() -> float:
-    """Return how many new evaluations whoever answers now allows; infinity without a limit.
+    """Return how many new evaluations are still allowed; infinity without a limit.
 
     Examples
     --------

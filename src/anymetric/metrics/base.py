@@ -1,4 +1,4 @@
-"""Metrics: what a metric is, how it is bound to rows, and how it turns into a cost."""
+"""Metrics: the base classes, binding to rows, and costs."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class MetricError(RuntimeError):
     attempts : int
         How often this probe was tried.
     answers : tuple of float
-        The values of the probes before this one, where they were asked one by one.
+        The values of the probes before this one, where they were evaluated one by one.
     swept : Sweep or None
         The thresholds that had been answered, where the batch was a sweep.
 
@@ -66,17 +66,17 @@ class Metric(ABC):
     name : str
     greater_is_better : bool
     needs : tuple of str
-        Side columns that must be there, by name.
+        Metadata columns that must be there, by name.
     decides : bool
         True if only the sign of the scores is read, so that a threshold can be tuned; False if
         the scores themselves are (rankings, regression).
     probabilistic : bool
         True if scores are read as log-odds, so that their size counts and not their order alone.
     black_box : bool
-        True for somebody's own code, called once for each score vector: it may know no weights,
-        so that a replicate of the rows is drawn, not weighted.
+        True for user code, called once for each score vector: it may take no weights, so that
+        bootstrap resamples are drawn, not weighted.
     reads_features : bool
-        True if it must be given X to be asked.
+        True if it needs X.
     ceiling : float
         The best value of a greater-is-better metric where it has one: ``cost = ceiling - value``.
 
@@ -164,7 +164,7 @@ class Metric(ABC):
         missing = [name for name in self.needs if name not in side]
         if missing:
             raise ValueError(
-                f"Metric {self.name!r} needs the side column {missing[0]!r}; columns given: "
+                f"Metric {self.name!r} needs the metadata column {missing[0]!r}; columns given: "
                 f"{sorted(side) or 'none'}."
             )
 
@@ -222,7 +222,7 @@ class BoundMetric(ABC):
         return self.metric.cost(self.values(scores))  # type: ignore[no-any-return]
 
     def box(self, scores: Floats) -> tuple[Any, Floats] | None:
-        """Return the black box behind the metric and what it is asked; None if there is none."""
+        """Return the black box behind the metric and its scores; None if there is none."""
         return None
 
     def sweep(self, scores: Floats, limit: int | None = None) -> Sweep:
@@ -232,8 +232,8 @@ class BoundMetric(ABC):
         ----------
         scores : array of shape (n,)
         limit : int, optional
-            Look at no more than this many thresholds, evenly spaced in rank: for a metric that
-            is dear to call. All of them by default.
+            Maximum number of thresholds, evenly spaced in rank: for a metric that is expensive
+            to call. All of them by default.
         """
         raise ValueError(
             f"Metric {self.metric.name!r} reads scores, not decisions: it has no threshold to "

@@ -77,7 +77,7 @@ class Classes(Sequence[Any]):
         names: NDArray[Any] = np.asarray(self.names)
         return names[codes.astype(np.intp)]
 
-    def told(self, scores: Floats) -> NDArray[Any]:
+    def labels_of(self, scores: Floats) -> NDArray[Any]:
         """Return the decisions as the user knows them."""
         if self.sets is not None:
             return self.decided(scores).astype(np.int64)

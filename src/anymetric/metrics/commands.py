@@ -24,7 +24,7 @@ from anymetric.metrics.evaluations import STOPPING
 from anymetric.metrics.exchange import FORMATS, number, predictions_table, write_table
 from anymetric.metrics.functions import FunctionMetric
 from anymetric.metrics.guard import guard
-from anymetric.metrics.identity import unsaid
+from anymetric.metrics.identity import hashed_text
 from anymetric.metrics.watcher import end
 
 # Where a command finds the file of predictions; without it they are its standard input.
@@ -87,7 +87,7 @@ class Command:
     def identified(self) -> dict[str, Any]:
         """Return what changes the answers: not how long is waited, and secrets only as hashes."""
         told = {name: getattr(self, name) for name in ("words", "on", "format", "field")}
-        return {**told, "env": unsaid(dict(self.env)), "files": self._files()}
+        return {**told, "env": hashed_text(dict(self.env)), "files": self._files()}
 
     def _files(self) -> dict[str, str]:
         """Return hashes of the scripts among the words: another script is another metric."""

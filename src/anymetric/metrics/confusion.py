@@ -141,7 +141,7 @@ class ByGroup(ConfusionMetric):
     of : ConfusionMetric
     worst : bool
     groups : str
-        The side column of groups.
+        The metadata column of groups.
 
     Examples
     --------

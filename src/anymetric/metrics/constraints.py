@@ -31,7 +31,7 @@ class Constraint:
     bound : float
     direction : {">=", "<="}
     confidence : float or None
-        With which the limit is to hold on new rows; None asks for none.
+        With which the limit is to hold on new rows, if any.
 
     Examples
     --------
@@ -99,7 +99,7 @@ def at_least(metric: Any, value: float, *, confidence: float | None = None) -> C
     Parameters
     ----------
     metric : str, Metric, scikit-learn scorer or function
-        What `as_metric` takes. The direction of a function need not be told.
+        What `as_metric` takes. The direction of a function is not needed.
     value : float
     confidence : float, optional
         With which the limit is to hold on new rows, such as 0.9.

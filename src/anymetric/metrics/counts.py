@@ -87,7 +87,7 @@ class CountMetric(DecisionMetric):
     requires : tuple of {"negatives", "positives"}
         Classes without which the formula has no meaning.
     groups : str or None
-        The side column that splits the counts; None counts all rows together.
+        The metadata column that splits the counts; None counts all rows together.
 
     Examples
     --------

@@ -23,7 +23,7 @@ class DecisionMetric(Metric):
     Attributes
     ----------
     additive : bool
-        True if all it must remember is the weight of each cell, so that replicates of the rows
+        True if it depends on the weight of each cell only, so that bootstrap resamples
         need no cells of their own.
 
     Examples

@@ -95,7 +95,7 @@ def _feed_array(found: Any, array: Any) -> None:
     elif array.dtype.hasobject:
         _feed_objects(found, array)
     else:
-        # Numbers of more than eight bytes have gaps within them, which may hold anything.
+        # Numbers of more than eight bytes have padding with undefined content.
         kind = np.float64 if array.dtype.char == "g" else array.dtype.newbyteorder("<")
         plain = np.ascontiguousarray(array, dtype=kind)
         _feed_text(found, f"array {array.shape} {array.dtype.newbyteorder('<').str}")

@@ -28,7 +28,7 @@ from anymetric.metrics.signatures import (
     reading,
 )
 
-# Parameters that are filled without a side column of that name.
+# Parameters that are filled without a metadata column of that name.
 GIVEN = ("sample_weight", "X", "pos_label")
 
 
@@ -80,11 +80,11 @@ class FunctionMetric(Metric):
 
     def __post_init__(self) -> None:
         if self.on is not None and self.on not in READINGS:
-            raise ValueError(f"on={self.on!r} was asked; it must be one of {READINGS}.")
+            raise ValueError(f"on must be one of {READINGS}; got {self.on!r}.")
 
     @property
     def needs(self) -> tuple[str, ...]:
-        """The side columns that must be there."""
+        """The metadata columns that must be there."""
         return tuple(name for name in self.asks if name not in GIVEN)
 
     @property
@@ -99,7 +99,7 @@ class FunctionMetric(Metric):
 
     @property
     def reads_features(self) -> bool:
-        """Whether the function asks for X."""
+        """Whether the function takes X."""
         return "X" in (*self.asks, *self.takes)
 
     @property
@@ -109,7 +109,7 @@ class FunctionMetric(Metric):
 
     @property
     def takes_all(self) -> bool:
-        """Whether it gets the rows' numbers and all side columns, as a program does."""
+        """Whether it gets the rows' numbers and all metadata columns, as a program does."""
         return bool(getattr(self.function, "takes_all", False))
 
     @property
@@ -133,7 +133,7 @@ class FunctionMetric(Metric):
         return FunctionMetric, tuple(getattr(self, field.name) for field in fields(self))
 
     def _check_columns(self, side: Columns) -> None:
-        """Leave this to `_bind`, which knows what is given besides side columns."""
+        """Leave this to `_bind`, which knows what is given besides metadata columns."""
 
     def _bind(self, rows: Rows) -> BoundMetric:
         columns = self.columns(rows)
@@ -146,7 +146,7 @@ class FunctionMetric(Metric):
 
     @property
     def unclear(self) -> str:
-        """What to say where nothing tells what the second argument is."""
+        """The error where the meaning of the second argument is unknown."""
         return (
             f"Metric {self.name!r}: the name of its second parameter does not say what it "
             "wants. Name it y_pred, y_score or y_prob, or wrap the function: "
@@ -164,8 +164,8 @@ class FunctionMetric(Metric):
         missing = [name for name in self.asks if name not in given]
         if missing:
             raise ValueError(
-                f"Metric {self.name!r} asks for {missing[0]!r}; columns given: "
-                f"{sorted(rows.side) or 'none'}. Give a side column of that name, or a default."
+                f"Metric {self.name!r} needs {missing[0]!r}; columns given: "
+                f"{sorted(rows.side) or 'none'}. Give a metadata column of that name, or a default."
             )
         return {name: given[name] for name in asked if name in given}
 
@@ -220,13 +220,13 @@ def metric(
     function : callable
         ``function(y_true, second, ...)``: the second parameter's name says what it receives
         (``y_pred``: decisions, ``y_score``: scores, ``y_prob``: probabilities) unless `on` does;
-        further parameters are side columns by name.
+        further parameters are metadata columns by name.
     greater_is_better : bool, optional
         By default read off the name, as scikit-learn does: ``*_score`` is greater-is-better,
         ``*_error``, ``*_loss`` and ``*_deviance`` are not.
     on : {"decisions", "scores", "probabilities"}, optional
     needs : tuple of str, optional
-        Columns to pass by name; by default those that the signature asks for.
+        Columns to pass by name; by default those in the signature.
     name : str, optional
     ceiling : float
         ``cost = ceiling - value`` where greater is better: 1.0 if the metric is at most one.

@@ -1,4 +1,4 @@
-"""Gaps: how far apart groups are in a metric, the largest of them minus the smallest."""
+"""Gaps: the largest difference of a metric between groups."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class RateGap(GroupMetric):
 
 @dataclass(frozen=True)
 class OddsGap(GroupMetric):
-    """Equalised odds: the wider of the gaps in true-positive and in false-positive rate.
+    """Equalised odds: the larger of the gaps in true-positive and in false-positive rate.
 
     Parameters
     ----------
@@ -164,7 +164,7 @@ class ConfusionGap(ConfusionMetric):
 
 @dataclass(frozen=True)
 class GroupGap(Metric):
-    """The largest difference of any metric between groups: it is asked about each group alone.
+    """The largest difference of any metric between groups: evaluated for each group alone.
 
     Parameters
     ----------

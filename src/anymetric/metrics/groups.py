@@ -13,7 +13,7 @@ from anymetric.metrics.rates import BOTH, ErrorRate, FBeta
 
 
 class GroupMetric(CountMetric):
-    """A count metric split by a side column."""
+    """A count metric split by a metadata column."""
 
     groups: str
 
@@ -62,7 +62,7 @@ class MacroByGroup(EachGroup):
     of : CountMetric
         The rate.
     groups : str
-        The side column of groups.
+        The metadata column of groups.
 
     Examples
     --------
@@ -95,7 +95,7 @@ class WorstGroup(EachGroup):
     of : CountMetric
         The rate.
     groups : str
-        The side column of groups.
+        The metadata column of groups.
 
     Examples
     --------
@@ -129,7 +129,7 @@ class GapPenalty(GroupMetric):
 
     @abstractmethod
     def gap(self, counts: Counts) -> NDArray[np.float64]:
-        """Return how far apart the groups are, ``(...)``."""
+        """Return the difference between the groups, ``(...)``."""
 
     def from_counts(self, counts: Counts) -> NDArray[np.float64]:
         """Return ``base cost + weight * gap``."""
@@ -153,7 +153,7 @@ class DemographicParity(GapPenalty):
         Counted as a cost: ``1 - value`` where greater is better.
     weight : float
     groups : str
-        The side column of groups.
+        The metadata column of groups.
 
     Examples
     --------
@@ -189,7 +189,7 @@ class EqualisedOdds(GapPenalty):
         Counted as a cost: ``1 - value`` where greater is better.
     weight : float
     groups : str
-        The side column of groups.
+        The metadata column of groups.
 
     Examples
     --------

@@ -1,6 +1,6 @@
 """Guard: programs that this process starts do not outlive it, whatever ends it.
 
-A small process of its own waits at a pipe. It is told of every program and every folder of work
+A small watcher process waits at a pipe. It is sent every program and every folder of work
 files before they begin; when the pipe closes, it ends and removes what is left of them. This needs
 a POSIX system. A program that makes a session of its own, as daemons do, is beyond its reach.
 """
@@ -47,22 +47,22 @@ class Guard:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._running: dict[int, threading.Event | None] = {}
-        self._told: dict[str, None] = {}
+        self._registered: dict[str, None] = {}
         self._watcher = _started()
         tidy(Path(tempfile.gettempdir()))
 
     def _tell(self, sign: str, what: str) -> None:
-        """Tell the watcher; one that somebody ended is replaced, and told all."""
+        """Send a line to the watcher; one that has ended is replaced, and sent all lines."""
         with self._lock:
             if sign == "+":
-                self._told[what] = None
+                self._registered[what] = None
             else:
-                self._told.pop(what, None)
+                self._registered.pop(what, None)
             try:
                 _write(self._watcher, [f"{sign}{what}"])
             except OSError:
                 self._watcher = _started()
-                _write(self._watcher, [f"+{one}" for one in self._told])
+                _write(self._watcher, [f"+{one}" for one in self._registered])
 
     @contextmanager
     def folder(self) -> Iterator[Path]:
@@ -110,7 +110,7 @@ class Guard:
             self._tell("-", f"g{program.pid}")
 
     def stop(self) -> None:
-        """End the programs of those who are stopping now; if nobody says who, all."""
+        """End the programs of the threads that are stopping; all, if that is unknown."""
         whose = STOPPING.get()
         for group, of in tuple(self._running.items()):
             if whose is None or of is whose:

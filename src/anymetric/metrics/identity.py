@@ -22,7 +22,7 @@ import numpy as np
 
 from anymetric.metrics.digests import ADDRESS, digest
 
-# Lists and mappings that are longer are told as a hash.
+# Lists and mappings that are longer are hashed.
 LONG = 40
 # What a callable was when it was first seen: some count their calls.
 _first: dict[int, tuple[Any, Any]] = {}
@@ -38,10 +38,10 @@ def identity(value: Any) -> Any:
     >>> identity(f_beta(1.0)) == identity(f_beta(1.0)), identity(f_beta(1.0)) == identity(f_beta(2))
     (True, False)
     """
-    return _told(value, ())
+    return _described(value, ())
 
 
-def _told(value: Any, above: tuple[int, ...]) -> Any:
+def _described(value: Any, above: tuple[int, ...]) -> Any:
     if value is None or isinstance(value, bool | int | str):
         return value
     if isinstance(value, float):
@@ -57,16 +57,16 @@ def _at_first(value: Any, above: tuple[int, ...]) -> Any:
     kept = _first.get(id(value))
     if kept is not None and kept[0]() is value:
         return kept[1]
-    told = _known(value, above)
+    described = _known(value, above)
     key = id(value)
     with suppress(TypeError):  # not everything can be remembered without being kept alive
-        _first[key] = weakref.ref(value, lambda _: _first.pop(key, None)), told
-    return told
+        _first[key] = weakref.ref(value, lambda _: _first.pop(key, None)), described
+    return described
 
 
 def _known(value: Any, above: tuple[int, ...]) -> Any:
-    def told(part: Any) -> Any:
-        return _told(part, above)
+    def described(part: Any) -> Any:
+        return _described(part, above)
 
     name = _name(value)
     if isinstance(value, Mapping | list | tuple) and len(value) > LONG:
@@ -76,9 +76,9 @@ def _known(value: Any, above: tuple[int, ...]) -> Any:
     if isinstance(value, set | frozenset | bytes | complex) or _is_array(value):
         return f"{type(value).__name__} {digest(value)[:16]}"
     if isinstance(value, partial):
-        return {"partial": told(value.func), "given": told([*value.args, value.keywords])}
+        return {"partial": described(value.func), "given": described([*value.args, value.keywords])}
     if isinstance(value, MethodType):
-        return {"method": told(value.__func__), "of": told(value.__self__)}
+        return {"method": described(value.__func__), "of": described(value.__self__)}
     if isinstance(value, FunctionType):
         return {"name": name, **_of_function(value, above)}
     if isinstance(value, type | ModuleType) or inspect.isbuiltin(value):
@@ -88,30 +88,30 @@ def _known(value: Any, above: tuple[int, ...]) -> Any:
 
 def _plain(value: Any, above: tuple[int, ...]) -> Any:
     if isinstance(value, Mapping):
-        return {str(key): _told(part, above) for key, part in value.items()}
-    return [_told(part, above) for part in value]
+        return {str(key): _described(part, above) for key, part in value.items()}
+    return [_described(part, above) for part in value]
 
 
 def _of_object(value: Any, above: tuple[int, ...]) -> dict[str, Any]:
-    """Return an object's settings: as it tells them, as it shows itself, or all that it has."""
-    told: Any
+    """Return an object's settings: declared, shown by its repr, or all its attributes."""
+    described: Any
     if hasattr(value, "identified"):
-        told = value.identified()
+        described = value.identified()
     elif is_dataclass(value):
-        told = {one.name: getattr(value, one.name) for one in fields(value)}
+        described = {one.name: getattr(value, one.name) for one in fields(value)}
     elif hasattr(value, "get_params"):
-        told = value.get_params(deep=False)
+        described = value.get_params(deep=False)
     elif hasattr(value, "_score_func"):  # what scikit-learn makes of a function
         kept = ("_score_func", "_sign", "_kwargs", "_response_method")
-        told = {key: getattr(value, key, None) for key in kept}
+        described = {key: getattr(value, key, None) for key in kept}
     elif callable(getattr(value, "state_dict", None)):  # a torch module
         state = {key: np.asarray(part.cpu()) for key, part in value.state_dict().items()}
-        told = {"shown": shown(value), **state}
+        described = {"shown": shown(value), **state}
     elif getattr(type(value), "__repr__", None) is object.__repr__:
-        told = {"source": _source(type(value)), **getattr(value, "__dict__", {})}
+        described = {"source": _source(type(value)), **getattr(value, "__dict__", {})}
     else:
-        told = {"source": _source(type(value)), "shown": shown(value)}
-    return {str(key): _told(part, above) for key, part in told.items()}
+        described = {"source": _source(type(value)), "shown": shown(value)}
+    return {str(key): _described(part, above) for key, part in described.items()}
 
 
 def _of_function(function: FunctionType, above: tuple[int, ...]) -> dict[str, Any]:
@@ -119,11 +119,11 @@ def _of_function(function: FunctionType, above: tuple[int, ...]) -> dict[str, An
     reads = dict(_closure(function))
     reads |= {name: part for name, part in _globals(function) if part is not function}
     defaults = [*(function.__defaults__ or ()), function.__kwdefaults__ or {}]
-    told: dict[str, Any] = {"source": _source(function)}
+    described: dict[str, Any] = {"source": _source(function)}
     if function.__name__ == "<lambda>":  # a line may have several
-        told["code"] = digest(_codes(code))[:16]
-    found = {name: _told(unsaid(part), above) for name, part in sorted(reads.items())}
-    return told | {"defaults": _told(unsaid(defaults), above), "reads": found}
+        described["code"] = digest(_codes(code))[:16]
+    found = {name: _described(hashed_text(part), above) for name, part in sorted(reads.items())}
+    return described | {"defaults": _described(hashed_text(defaults), above), "reads": found}
 
 
 def _closure(function: FunctionType) -> list[tuple[str, Any]]:
@@ -170,19 +170,19 @@ def _source(thing: Any) -> str:
         return "unknown" if code is None else digest(_codes(code))[:16]
 
 
-def unsaid(value: Any) -> Any:
+def hashed_text(value: Any) -> Any:
     """Return a value with its texts hashed.
 
     Examples
     --------
-    >>> unsaid({"limit": 3, "key": "secret"})
+    >>> hashed_text({"limit": 3, "key": "secret"})
     {'limit': 3, 'key': 'text 64a6e99c569382f5'}
     """
     if isinstance(value, str):
         return f"text {digest(value)[:16]}"
     if isinstance(value, Mapping):
-        return {key: unsaid(part) for key, part in value.items()}
-    return [unsaid(part) for part in value] if isinstance(value, list | tuple) else value
+        return {key: hashed_text(part) for key, part in value.items()}
+    return [hashed_text(part) for part in value] if isinstance(value, list | tuple) else value
 
 
 def _is_array(value: Any) -> bool:

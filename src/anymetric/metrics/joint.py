@@ -19,7 +19,7 @@ MARGIN = 10.0
 
 
 def joined(costs: Floats64, excesses: Sequence[Floats64], jump: float = JUMP) -> Floats64:
-    """Return the costs of an objective under limits: each entry is judged by itself.
+    """Return the costs of an objective under limits, entry by entry.
 
     Parameters
     ----------
@@ -27,7 +27,7 @@ def joined(costs: Floats64, excesses: Sequence[Floats64], jump: float = JUMP) ->
     excesses : sequence of arrays of shape (...)
         By how much each limit is passed; negative inside it.
     jump : float
-        What breaking a limit costs, and each unit of its violation besides.
+        The cost of violating a limit, and of each unit of the violation.
 
     Examples
     --------
@@ -41,10 +41,9 @@ def joined(costs: Floats64, excesses: Sequence[Floats64], jump: float = JUMP) ->
 def settled(costs: Floats64, excesses: Sequence[Floats64], jump: float = JUMP) -> Floats64:
     """Return the costs of an objective under limits on rows and, in the last axis, on resamples.
 
-    Who keeps all limits on the rows costs less than who does not. Beyond that a limit should be
-    kept in two resamples of three, at a price that a good model may pay. A resample spreads the
-    groups of a gap further apart than they are: what it says is moved by as much as all say on
-    average.
+    Models that satisfy all limits on the rows cost less than those that do not. Limits should
+    also hold in two resamples of three, with a small penalty. Resampling inflates gaps between
+    groups: this bias is estimated over all resamples and removed.
 
     Parameters
     ----------

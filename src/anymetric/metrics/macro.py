@@ -162,7 +162,7 @@ class ClassF(MarginMetric):
 
     def __post_init__(self) -> None:
         if self.average not in AVERAGES:
-            raise ValueError(f"average={self.average!r} was asked; it must be one of {AVERAGES}.")
+            raise ValueError(f"average must be one of {AVERAGES}; got {self.average!r}.")
 
     @property
     def name(self) -> str:

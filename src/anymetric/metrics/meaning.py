@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from anymetric.metrics.asked import AskedMetric
 from anymetric.metrics.base import Metric
 from anymetric.metrics.classes import Classes
 from anymetric.metrics.confusion import ByGroup, ConfusionMetric
@@ -31,6 +30,7 @@ from anymetric.metrics.macro import (
     RecallGMean,
     WorstClassRecall,
 )
+from anymetric.metrics.multiclass import MulticlassMetric
 from anymetric.metrics.rates import (
     Accuracy,
     BalancedAccuracy,
@@ -83,17 +83,17 @@ def meant(metric: Metric, classes: Classes) -> Metric:
     >>> meant(as_metric("f1"), Classes(("a", "b", "c")))
     Traceback (most recent call last):
     ...
-    ValueError: Metric 'f1' speaks of one positive class, and y has 3 classes. ...
+    ValueError: Metric 'f1' is about one positive class, and y has 3 classes. ...
     """
     if isinstance(metric, FunctionMetric | ScorerMetric):
-        return AskedMetric(metric)
+        return MulticlassMetric(metric)
     if isinstance(metric, GroupGap):
         return GroupGap(meant(metric.of, classes), metric.groups)
     found = _of_classes(metric) if classes.exclusive else _of_labels(metric)
     if found is not None:
         return found
-    if isinstance(metric, AskedMetric | LabelMetric | ConfusionMetric):
-        return metric  # what does not fit is told where it is bound
+    if isinstance(metric, MulticlassMetric | LabelMetric | ConfusionMetric):
+        return metric  # a mismatch raises where it is bound
     raise ValueError(_refusal(metric, classes))
 
 
@@ -135,7 +135,7 @@ def _refusal(metric: Metric, classes: Classes) -> str:
             "hamming_loss, subset_accuracy, or a function f(y_true, y_pred) of tables."
         )
     return (
-        f"Metric {metric.name!r} speaks of one positive class, and y has {len(classes)} classes. "
+        f"Metric {metric.name!r} is about one positive class, and y has {len(classes)} classes. "
         "Give macro_f1, micro_f1, weighted_f1, balanced_accuracy, worst_class_recall, "
         "cohen_kappa, CostMatrix(costs), a scorer such as 'roc_auc_ovr', or a function "
         "f(y_true, y_pred)."

@@ -1,4 +1,4 @@
-"""Metered: evaluations counted against one budget, whoever asks for them."""
+"""Metered: evaluations counted against one budget."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from anymetric.metrics.faults import Answer, Conduct
 
 @dataclass(eq=False)
 class Metered:
-    """Count every new question; past the budget the answer is a failure, and nobody is asked.
+    """Count every new evaluation; beyond the budget it fails without a call.
 
-    A question that was asked before costs nothing. What is counted is what this run asks for, not
-    what is known already: so a run that is replayed comes to the same end.
+    Repeated evaluations are free. Those that a ledger answers are counted too, so that a replayed
+    run ends the same way.
 
     Parameters
     ----------
     inner : Evaluations
     most : int, optional
-    told : callable, optional
+    record : callable, optional
         Called with each new question and its answer.
 
     Examples
@@ -45,17 +45,17 @@ class Metered:
 
     inner: Evaluations = field(default_factory=Direct)
     most: int | None = None
-    told: Callable[[Question, Answer], None] = lambda question, answer: None
+    record: Callable[[Question, Answer], None] = lambda question, answer: None
     seen: dict[str, int] = field(default_factory=dict)  # attempts by key
 
     @property
     def conduct(self) -> Conduct:
-        """What becomes of failures, and how often a question is asked."""
+        """How failures are handled, and how often an evaluation is repeated."""
         return self.inner.conduct
 
     @property
     def store(self) -> Any:
-        """The ledger of whoever answers, if there is one."""
+        """The ledger of the inner evaluator, if there is one."""
         return getattr(self.inner, "store", None)
 
     @property
@@ -65,7 +65,7 @@ class Metered:
 
     @property
     def left(self) -> float:
-        """How many new questions may still be asked."""
+        """How many new evaluations are still allowed."""
         return math.inf if self.most is None else self.most - self.calls
 
     def answers(
@@ -80,7 +80,7 @@ class Metered:
             k = places[place]
             if questions[k].key not in self.seen:
                 self.seen[questions[k].key] = answer.attempts
-                self.told(questions[k], answer)
+                self.record(questions[k], answer)
             yield k, answer
         for k in sorted(set(range(len(questions))) - set(places)):
             yield k, Answer(error=MetricError(self._spent(), probe=questions[k].probe))

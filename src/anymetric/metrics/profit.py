@@ -100,7 +100,7 @@ class Profit(GainMetric):
     Parameters
     ----------
     tp, fp, fn, tn : float, str or distribution
-        The gain of each outcome: a number, or the name of a side column that holds it for each
+        The gain of each outcome: a number, or the name of a metadata column that holds it for each
         row; a minus before the name makes it a loss: ``fn="-amount"``. Or anything with a
         ``mean()``: a frozen distribution of scipy, an array of costs as they were observed. A mean
         is all that counts of it: profit is a sum of gains, so its expectation reads nothing else.
@@ -109,7 +109,7 @@ class Profit(GainMetric):
 
     Examples
     --------
-    A fraud desk: a fraud that is caught saves its amount, and every look costs 5.
+    Fraud detection: a fraud that is caught saves its amount, and every review costs 5.
 
     >>> import numpy as np
     >>> desk = Profit(tp="amount", flag_cost=5.0)
@@ -118,7 +118,7 @@ class Profit(GainMetric):
     >>> float(bound.values(np.array([1.0, 1.0, -1.0, -1.0])))
     22.5
 
-    Looks that cost sometimes more and sometimes less:
+    Reviews with costs that vary by row:
 
     >>> from scipy.stats import gamma
     >>> float(Profit(tp=20.0, flag_cost=gamma(2.0, scale=2.5)).gains({}, 1).positive[0])
@@ -146,7 +146,7 @@ class Profit(GainMetric):
 
     @property
     def needs(self) -> tuple[str, ...]:
-        """The side columns named by the gains."""
+        """The metadata columns named by the gains."""
         given = (self.tp, self.fp, self.fn, self.tn, self.flag_cost)
         return tuple(dict.fromkeys(x.lstrip("-") for x in given if isinstance(x, str)))
 
@@ -161,19 +161,19 @@ class Profit(GainMetric):
             value = gain.mean() if hasattr(gain, "mean") else gain
             return self._finite(value, "a gain", n)
         name = gain.lstrip("-")
-        column = self._finite(side[name], f"the side column {name!r}", n)
+        column = self._finite(side[name], f"the metadata column {name!r}", n)
         return -column if gain.startswith("-") else column
 
 
 @dataclass(frozen=True)
 class RowGains(GainMetric):
-    """The mean of a function of yours that tells each row's gain.
+    """The mean of a user's function of each row's gain.
 
     Parameters
     ----------
     function : callable
         ``f(y_true, y_pred, column, ...)``, with zeros and ones for what is true and what is
-        decided, returns one gain for every row; further arguments get the side columns of their
+        decided, returns one gain for every row; further arguments get the metadata columns of their
         names. No row's gain may depend on other rows.
 
     Examples
@@ -198,12 +198,12 @@ class RowGains(GainMetric):
 
     @property
     def needs(self) -> tuple[str, ...]:
-        """The side columns that the function takes by name."""
+        """The metadata columns that the function takes by name."""
         return read_signature(self.function)[1]
 
     def gains(self, side: Columns, n: int) -> Gains:
-        """Ask the function for each outcome in turn."""
+        """Call the function for each outcome in turn."""
         columns = {name: np.asarray(side[name]) for name in self.needs}
         outcomes = ((1, 1), (0, 1), (1, 0), (0, 0))
-        told = [self.function(np.full(n, y), np.full(n, d), **columns) for y, d in outcomes]
-        return Gains(*(self._finite(one, "what the function returns", n) for one in told))
+        gains = [self.function(np.full(n, y), np.full(n, d), **columns) for y, d in outcomes]
+        return Gains(*(self._finite(one, "what the function returns", n) for one in gains))

@@ -17,7 +17,7 @@ from anymetric.metrics.base import BoundMetric, Metric
 from anymetric.metrics.curves import BLOCK
 from anymetric.metrics.rows import Rows
 
-# The side columns that metrics and surrogates by query read.
+# The metadata columns that metrics and surrogates by query read.
 QUERY, RELEVANCE = "query", "relevance"
 
 
@@ -52,10 +52,10 @@ class Ranked:
         place = np.broadcast_to(np.arange(1, keys.shape[-1] + 1), keys.shape)
         # Padding has infinite keys: equal to each other, and to no score.
         tied = (keys[..., 1:] == keys[..., :-1]) & np.isfinite(keys[..., 1:])
-        return cls(*_evened(gain, tied)) if tied.any() else cls(gain, place)
+        return cls(*_tie_averaged(gain, tied)) if tied.any() else cls(gain, place)
 
 
-def _evened(
+def _tie_averaged(
     gain: NDArray[np.float64], tied: NDArray[np.bool_]
 ) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
     """Share gains evenly over runs of tied places; return them with each run's last place."""
@@ -76,7 +76,7 @@ class QueryMetric(Metric):
 
     A query in which no row is relevant says nothing of any ranking, and is left out. A query
     weighs as much as its rows do on average; rows without weight are not there. Relevance is the
-    side column ``relevance`` if there is one, else 1 for positive rows and 0 for others.
+    metadata column ``relevance`` if there is one, else 1 for positive rows and 0 for others.
 
     Examples
     --------
@@ -116,13 +116,13 @@ class QueryMetric(Metric):
         alive = np.flatnonzero(rows.weights > 0.0)
         queries = Queries.of(rows.side[QUERY][alive])
         gain = self.gains(rows)[alive]
-        told = queries.any(gain > 0.0)
-        if not told.any():
+        relevant = queries.any(gain > 0.0)
+        if not relevant.any():
             raise ValueError(
                 f"Metric {self.name!r} needs relevant rows; none of the {len(queries)} queries "
                 "has one. Give more queries, or another metric."
             )
-        return BoundQueries(self, rows, alive, queries, gain, told)
+        return BoundQueries(self, rows, alive, queries, gain, relevant)
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,7 +139,7 @@ class BoundQueries(BoundMetric):
         The Q queries of those rows.
     gain : array of the shape of `alive`
         What each of them earns.
-    told : boolean array of shape (Q,)
+    relevant : boolean array of shape (Q,)
         Which queries have a relevant row.
 
     Examples
@@ -156,7 +156,7 @@ class BoundQueries(BoundMetric):
     alive: NDArray[np.intp]
     queries: Queries
     gain: NDArray[np.float64]
-    told: NDArray[np.bool_]
+    relevant: NDArray[np.bool_]
 
     def per_query(self, scores: Floats) -> NDArray[np.float64]:
         """Return the value of every query, ``(Q,)`` or ``(Q, m)``; 0 where it says nothing."""
@@ -173,12 +173,12 @@ class BoundQueries(BoundMetric):
     @cached_property
     def weights(self) -> NDArray[np.float64]:
         """What each query weighs, summing to one."""
-        weights = self.queries.mean(self.rows.weights[self.alive]) * self.told
+        weights = self.queries.mean(self.rows.weights[self.alive]) * self.relevant
         return np.asarray(weights / weights.sum())
 
     @cached_property
     def _tables(self) -> list[tuple[Block, NDArray[np.float64], NDArray[np.float64]]]:
-        blocks = self.queries.blocks(self.told)
+        blocks = self.queries.blocks(self.relevant)
         gains = [block.of(self.gain, 0.0) for block in blocks]
         return [(b, gain, self.metric.ideal(gain)) for b, gain in zip(blocks, gains, strict=True)]
 

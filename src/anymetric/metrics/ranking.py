@@ -16,7 +16,7 @@ from anymetric.metrics.rows import Rows
 
 
 class RankingMetric(Metric):
-    """A metric of the order of the rows alone; tied rows are never told apart.
+    """A metric of the order of the rows alone; tied rows count alike.
 
     Examples
     --------

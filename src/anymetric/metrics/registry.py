@@ -150,7 +150,7 @@ _PATTERNS: dict[str, Callable[[str], Metric]] = {
     r"worst_group_(.+)": lambda name: WorstGroup(_rate(name)),
     r"(selection_rate)": lambda _: SelectionRate(),
     rf"gap\(({'|'.join(ODDS)})\)": lambda _: OddsGap(),
-    # Alone, the names of fairness are the gaps themselves, as in fairlearn.
+    # Without a prefix, the fairness names are the gaps themselves, as in fairlearn.
     rf"({'|'.join(ODDS)})": lambda _: OddsGap(),
     r"(demographic_parity)": lambda _: RateGap(SelectionRate()),
     r"gap\((demographic_parity)\)": lambda _: RateGap(SelectionRate()),
@@ -182,10 +182,10 @@ def as_metric(spec: Any, *, greater_is_better: bool | None = None) -> Metric:
     Parameters
     ----------
     spec : Metric, str, scikit-learn scorer or callable
-        A metric is returned as it is; a name is looked up among the ready-made metrics, then
+        A metric is returned as it is; a name is searched among the built-in metrics, then
         among scikit-learn's scorers; a function is wrapped as by `metric`.
     greater_is_better : bool, optional
-        For functions whose name does not tell.
+        For functions whose name does not show it.
 
     Examples
     --------
@@ -212,7 +212,7 @@ def as_metric(spec: Any, *, greater_is_better: bool | None = None) -> Metric:
         )
     if greater_is_better not in (None, found.greater_is_better):
         raise ValueError(
-            f"greater_is_better={greater_is_better} was asked of metric {found.name!r}, which "
+            f"greater_is_better={greater_is_better} was given for metric {found.name!r}, which "
             f"has its own direction: greater_is_better={found.greater_is_better}."
         )
     return found
@@ -233,7 +233,7 @@ def _named(name: str) -> Metric:
 
 
 def _near(name: str) -> list[str]:
-    """Return what was perhaps meant: a name that people use for it, or one that looks like it."""
+    """Return suggestions: an alias of the name, or similar names."""
     bare = re.sub(r"^neg_|_score$", "", name.replace("-", "_").replace(" ", "_"))
     known = sorted({*metric_names(), *get_scorer_names()})
     if bare in _CALLED or bare in known:

@@ -13,7 +13,7 @@ from anymetric.metrics.base import BoundMetric, Metric
 from anymetric.metrics.curves import column_blocks
 from anymetric.metrics.rows import Rows
 
-# Rows looked at together: errors of a block stay in the processor's cache.
+# Rows processed together, so that errors of a block stay in the cache.
 ROWS = 64
 
 

@@ -16,7 +16,7 @@ from anymetric.metrics.digests import digest
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """The rows that a metric is bound to: targets, weights, side columns, the user's labels.
+    """The rows that a metric is bound to: targets, weights, metadata columns, the user's labels.
 
     Attributes
     ----------
@@ -40,7 +40,7 @@ class Rows:
     @classmethod
     def of(
         cls,
-        asked_by: str,
+        caller: str,
         y: NDArray[Any],
         weights: NDArray[Any] | None,
         side: Columns,
@@ -54,12 +54,12 @@ class Rows:
         for what, column in {"y": y, "weights": weights, **columns}.items():
             if column.shape != (len(y),):
                 raise ValueError(
-                    f"Metric {asked_by!r}: {what} must have shape ({len(y)},), one value for "
+                    f"Metric {caller!r}: {what} must have shape ({len(y)},), one value for "
                     f"each row; got {column.shape}."
                 )
         if not (np.all(weights >= 0.0) and 0.0 < weights.sum() < np.inf):
             raise ValueError(
-                f"Metric {asked_by!r} needs weights that are finite, not negative and not all "
+                f"Metric {caller!r} needs weights that are finite, not negative and not all "
                 f"zero; got a sum of {weights.sum():g} over {len(y)} rows."
             )
         return cls(y, weights, columns, labels, X)

@@ -1,4 +1,4 @@
-"""Scorers: scikit-learn's scorer objects, asked through a stand-in estimator."""
+"""Scorers: scikit-learn's scorer objects, called with a stand-in estimator."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def takes_weights(scorer: Any) -> bool:
 
 
 def requested(scorer: Any) -> list[str]:
-    """Return the columns that a scorer asks for by `set_score_request`."""
+    """Return the columns that a scorer requests by `set_score_request`."""
     routing = getattr(scorer, "_metadata_request", None)
     asked = {} if routing is None else routing.score.requests
     return [name for name, how in asked.items() if how is True and name != "sample_weight"]
@@ -87,13 +87,13 @@ def required(scorer: Any) -> list[str]:
     return [p.name for p in kinds if p.name not in getattr(scorer, "_kwargs", {})]
 
 
-def told_positive(scorer: Any, labels: Sequence[Any]) -> Any:
+def with_pos_label(scorer: Any, labels: Sequence[Any]) -> Any:
     """Return a scorer that knows the positive label, where it would take one that is not there.
 
     Examples
     --------
     >>> from sklearn.metrics import get_scorer
-    >>> told_positive(get_scorer("jaccard"), ("no", "yes"))._kwargs["pos_label"]
+    >>> with_pos_label(get_scorer("jaccard"), ("no", "yes"))._kwargs["pos_label"]
     'yes'
     """
     function: Any = getattr(scorer, "_score_func", None)
@@ -103,9 +103,9 @@ def told_positive(scorer: Any, labels: Sequence[Any]) -> Any:
     # Labels out of order are so because the user named the positive one.
     if assumed[0] in list(labels) and labels[0] < labels[1]:
         return scorer
-    told = copy(scorer)
-    told._kwargs = {**scorer._kwargs, "pos_label": labels[1]}
-    return told
+    found = copy(scorer)
+    found._kwargs = {**scorer._kwargs, "pos_label": labels[1]}
+    return found
 
 
 @dataclass(frozen=True)
@@ -148,22 +148,22 @@ class ScorerMetric(Metric):
 
     @property
     def decides(self) -> bool:
-        """Whether the scorer asks for `predict` alone."""
+        """Whether the scorer calls `predict` alone."""
         return bool(getattr(self.scorer, "_response_method", None) == "predict")
 
     @property
     def probabilistic(self) -> bool:
-        """Whether the scorer asks for `predict_proba` and nothing else will do."""
+        """Whether the scorer needs `predict_proba`."""
         return bool(getattr(self.scorer, "_response_method", None) == "predict_proba")
 
     @property
     def needs(self) -> tuple[str, ...]:
-        """The columns that the scorer asks for by metadata routing, or cannot do without."""
+        """The columns that the scorer requests by metadata routing, or requires."""
         return tuple(dict.fromkeys([*requested(self.scorer), *required(self.scorer)]))
 
     @property
     def reads_features(self) -> bool:
-        """Whether it may look at X: scikit-learn's own hand it to the estimator and no further."""
+        """Whether it may read X: scikit-learn's scorers only pass it to the estimator."""
         return not hasattr(self.scorer, "_score_func")
 
     @property
@@ -195,9 +195,9 @@ class BoundScorer(BoundCalls):
 
     @cached_property
     def scorer(self) -> Any:
-        """The scorer, told which label is positive."""
+        """The scorer, with the positive label set."""
         labels = self.rows.labels
-        return self.metric.scorer if labels is None else told_positive(self.metric.scorer, labels)
+        return self.metric.scorer if labels is None else with_pos_label(self.metric.scorer, labels)
 
     @cached_property
     def weighted(self) -> bool:
@@ -221,7 +221,7 @@ class _StandIn(BaseEstimator):  # type: ignore[misc]
     def _seen(self, X: Any) -> NDArray[np.float64]:
         if np.shape(X)[0] != len(self.scores):
             raise ValueError(
-                f"the scorer asked about {np.shape(X)[0]} rows, and only the scores of all "
+                f"the scorer needs the scores of {np.shape(X)[0]} rows, and only those of all "
                 f"{len(self.scores)} together are known"
             )
         return self.scores.copy()

@@ -52,7 +52,7 @@ def read_signature(
 
 
 def parameters(function: Callable[..., Any]) -> list[inspect.Parameter]:
-    """Return the named parameters of a function; none if it does not tell.
+    """Return the named parameters of a function; none if it has no signature.
 
     Examples
     --------

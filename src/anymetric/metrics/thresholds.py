@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from anymetric.data import Floats
 
-# Fewer thresholds than this are not spent on the ends, where nobody or everybody is flagged.
+# With fewer thresholds the ends, where no row or every row is flagged, are left out.
 FEW = 12
 
 
@@ -93,8 +93,8 @@ class Thresholds:
 def called_shifts(scores: Floats, limit: int | None = None) -> NDArray[np.float64]:
     """Return shifts for a metric that is called for each of them, the lowest first.
 
-    Where only few may be asked about, one of them leaves the scores as they are; the others cut
-    the rows into even shares, and none of these flags nobody or everybody.
+    With a low limit, one of them is zero and the others are evenly spaced in rank, without the ends
+    where no row or every row is flagged.
 
     Examples
     --------

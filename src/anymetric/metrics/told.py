@@ -1,4 +1,4 @@
-"""Told: a metric that no code can be asked for: its answers come from elsewhere, by `tell`."""
+"""Told: a metric without code, for ask and tell: its values are given by `tell`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from anymetric.metrics.functions import FunctionMetric
 
 @dataclass(frozen=True)
 class Told:
-    """Stand where a function would: whoever calls it has no run that asks."""
+    """Stands in for a function; calling it is an error."""
 
     name: str
 
@@ -19,14 +19,14 @@ class Told:
 
     @property
     def says(self) -> str:
-        """What there is to say of it."""
-        return "What was told for each question."
+        """A description for reports."""
+        return "The value given for each question."
 
     def __call__(self, *args: Any, **columns: Any) -> float:
         """Refuse."""
         raise RuntimeError(
-            f"{self.name!r} is told, not called: use anymetric.Run(estimator, X, y) with ask and "
-            "tell, or `anymetric ask RUN`"
+            f"The values of {self.name!r} are given, not computed: use anymetric.Run(estimator, X, "
+            "y) with ask and tell, or `anymetric ask RUN`"
         )
 
 
@@ -38,16 +38,16 @@ def ToldMetric(
     needs: Sequence[str] = (),
     ceiling: float = 0.0,
 ) -> FunctionMetric:
-    """Make a metric whose values people, a laboratory or an A/B test will tell.
+    """Make a metric whose values are given by people, a laboratory or an A/B test.
 
     Parameters
     ----------
     name : str
     greater_is_better : bool
     on : {"decisions", "scores", "probabilities"}
-        What whoever answers is shown.
+        What a question shows.
     needs : sequence of str
-        Metadata that must be there.
+        Metadata columns that must be given.
     ceiling : float
         ``cost = ceiling - value`` where greater is better.
 
@@ -57,5 +57,5 @@ def ToldMetric(
     True
     """
     if not name.strip():
-        raise ValueError("A told metric needs a name.")
+        raise ValueError("A ToldMetric needs a name.")
     return FunctionMetric(Told(name), greater_is_better, on, tuple(needs), (), name, ceiling)

@@ -104,7 +104,7 @@ class PrecisionAtK(TopMetric):
     def _bind(self, rows: Rows) -> BoundMetric:
         if self.k > len(rows):
             raise ValueError(
-                f"Metric {self.name!r} looks at the top {self.k} rows; got {len(rows)} in all. "
+                f"Metric {self.name!r} reads the top {self.k} rows; got {len(rows)} in all. "
                 "Give more rows, or a smaller k."
             )
         return super()._bind(rows)

@@ -1,7 +1,7 @@
-"""Limited: a metric to be trained for while others keep their limits, as one cost.
+"""Limited: an objective under limits on other metrics, as one cost.
 
-Whoever keeps the limits costs less than whoever does not, whatever the objective says; among those
-that do not, the least violation costs least.
+Models that satisfy the limits cost less than those that do not, whatever the objective; among the
+others, the least violation costs least.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Limited(Metric):
         The objective.
     limits : tuple of Constraint
     jump : float
-        What breaking a limit costs: more than the objective can.
+        The cost of violating a limit: more than the objective can be.
 
     Examples
     --------
@@ -82,7 +82,7 @@ class Limited(Metric):
 
     @property
     def black_box(self) -> bool:
-        """Whether a part is somebody's own code."""
+        """Whether a part is user code."""
         return any(part.black_box for part in self.parts)
 
     @property
@@ -111,13 +111,13 @@ class Limited(Metric):
 
 @dataclass(frozen=True, eq=False)
 class BoundLimited(BoundMetric):
-    """An objective and its limits on fixed rows; every part is asked about the same scores."""
+    """An objective and its limits on fixed rows; every part reads the same scores."""
 
     metric: Limited
     each: tuple[BoundMetric, ...]
 
     def _checked(self, scores: Floats, dimensions: tuple[int, ...]) -> Floats:
-        return np.asarray(scores)  # each part checks what it is asked about
+        return np.asarray(scores)  # each part checks its scores
 
     def _values(self, scores: Floats) -> Floats64:
         values = [np.atleast_1d(one.values(scores)) for one in self.each]

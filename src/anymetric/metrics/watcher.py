@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from typing import Any
 
-# Seconds that what is being ended may still write, and between looks.
+# Seconds that a program being ended may still write, and between polls.
 LAST, PAUSE = 5.0, 0.02
 
 
@@ -34,10 +34,10 @@ def members(session: int) -> Iterator[int]:
             continue
         try:
             with open(f"/proc/{name}/stat", "rb") as file:
-                told = file.read().rpartition(b")")[2].split()
+                stat = file.read().rpartition(b")")[2].split()
         except OSError:
             continue
-        if len(told) > 3 and int(told[3]) == session and told[0] not in (b"Z", b"X"):
+        if len(stat) > 3 and int(stat[3]) == session and stat[0] not in (b"Z", b"X"):
             yield int(name)
 
 
@@ -60,7 +60,7 @@ def _opened(act: Callable[[str], Any], path: str, error: Any) -> None:
 
 
 def watch(lines: Iterable[bytes]) -> None:
-    """Note what begins and ends; when nobody says any more, end and remove the rest."""
+    """Register what begins and ends; when the pipe closes, end and remove the rest."""
     kept: dict[bytes, set[bytes]] = {b"g": set(), b"f": set()}
     for line in lines:
         sign, kind, what = line[:1], line[1:2], line[2:].rstrip(b"\n")

@@ -45,10 +45,10 @@ class Network:
     shift, scale : arrays of shape (d,), optional
         The module sees ``(x - shift) / scale``.
     unit : float
-        What one of the module's units is worth in a score.
+        The change of a score by one unit of the module's output.
     device : str
     chunk : int
-        Parameter vectors that are looked at together.
+        Parameter vectors that are evaluated together.
 
     Examples
     --------
@@ -155,7 +155,7 @@ class Network:
             return out[:, 1] - out[:, 0]
         wanted = f"({rows},) or ({rows}, 1)" if self.outputs == 1 else f"({rows}, {self.outputs})"
         raise ValueError(
-            f"The module must turn a batch of {rows} rows into scores of shape {wanted}; it gave "
+            f"The module must map a batch of {rows} rows to scores of shape {wanted}; it gave "
             f"{tuple(out.shape)}. Give its last layer {self.outputs} output(s)."
         )
 

@@ -23,7 +23,7 @@ else:
 
 Floats64 = NDArray[np.float64]
 GOLDEN = (np.sqrt(5.0) - 1.0) / 2.0
-# Fewer rows than this are not worth holding some of them out.
+# With fewer rows none are held out for early stopping.
 FEWEST = 50
 # Entries of X up to which all that the module will see is made at once.
 WHOLE = 1 << 27
@@ -223,7 +223,7 @@ class Course:
         for rows in batches:
             steps.zero_grad(set_to_none=True)
             scores = self.scores(rows)
-            _, slopes = self.goal.with_slopes(told(scores), self.data.y[rows])
+            _, slopes = self.goal.with_slopes(as_array(scores), self.data.y[rows])
             weight = (len(batches) * share[rows]).reshape(-1, *[1] * (slopes.ndim - 1))
             given = torch.as_tensor(weight * slopes).to(scores)
             torch.autograd.backward([scores], [given])
@@ -233,7 +233,7 @@ class Course:
         """Return the weighted mean loss of rows, in evaluation mode."""
         self.module.eval()
         with torch.no_grad():
-            parts = [told(self.scores(part)) for part in pieces(rows)]
+            parts = [as_array(self.scores(part)) for part in pieces(rows)]
         losses, _ = self.goal.with_slopes(np.concatenate(parts), self.data.y[rows])
         return float(share[rows] @ losses / share[rows].sum())
 
@@ -252,7 +252,7 @@ class Course:
         return Kept(value, replace(self.network, module=module, offset=offset))
 
 
-def told(scores: torch.Tensor) -> Floats64:
+def as_array(scores: torch.Tensor) -> Floats64:
     """Return scores as doubles."""
     return np.asarray(scores.detach().double().cpu().numpy())
 

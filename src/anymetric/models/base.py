@@ -11,7 +11,7 @@ from anymetric.data import Data, Floats, Matrix, Sparse
 
 
 class Model(Protocol):
-    """What the method asks of a model family: scores, and their pullback.
+    """The interface of a model family: scores, and their pullback.
 
     Examples
     --------
@@ -59,7 +59,7 @@ class Scorer(Protocol):
 
 
 class Learner(Protocol):
-    """What the default asks of a family without a parameter vector: fit with these weights.
+    """The interface of a family without a parameter vector: fit with row weights.
 
     It must be picklable, and scikit-learn's `clone` must be able to copy it.
 
@@ -74,7 +74,7 @@ class Learner(Protocol):
 
     @property
     def family(self) -> str:
-        """One word for the verdict."""
+        """One word for reports."""
         ...
 
     def learn(

@@ -27,7 +27,7 @@ class LinearScorer:
     weights : array of shape (d,) or (C, d)
     offset : float or array of shape (C,)
     plain : Plain, optional
-        Fills gaps, spreads categories out and clips outliers first.
+        Imputes missing values, encodes categories and clips outliers first.
 
     Examples
     --------
@@ -119,7 +119,7 @@ class Ensemble:
 def single_linear(scorer: Scorer) -> tuple[Floats64, float | Floats64] | None:
     """Return weights and offset where an ensemble is one linear model of the rows as they are.
 
-    Outliers may be clipped first: of all other rows the weights say everything.
+    Outliers may be clipped first; for all other rows the weights describe the model.
 
     Examples
     --------
@@ -133,7 +133,7 @@ def single_linear(scorer: Scorer) -> tuple[Floats64, float | Floats64] | None:
     only, weight = scorer.members[0], scorer.weights[0]
     if not isinstance(only, LinearScorer):
         return None
-    if only.plain is not None and (len(only.plain.gaps) or only.plain.categories):
+    if only.plain is not None and (len(only.plain.with_missing) or only.plain.categories):
         return None
     offset = weight * only.offset + scorer.offset
     return weight * only.weights, float(offset) if np.ndim(offset) == 0 else offset

@@ -193,7 +193,7 @@ class Linear:
         total = np.zeros((X.shape[1], len(columns)))
         for start in range(0, X.shape[0], ROWS):
             part = X[start : start + ROWS]
-            # Such columns are hardly ever zero: as dense ones they take no more room.
+            # Such columns are hardly ever zero: dense ones take no more memory.
             dense = (part[:, columns].toarray() - self.shift[columns]) / scale[columns]
             bent = dense * curvature[start : start + ROWS, np.newaxis]
             crossed = (part.T @ bent - np.outer(self.shift, bent.sum(axis=0))) / scale[

@@ -12,7 +12,7 @@ from anymetric.data import Floats, Matrix, Sparse
 
 # Rows whose single-precision sum keeps its digits.
 SUMMED = 1 << 15
-# Bytes up to which a table is taken to stay in the cache, and of a row that is worth a call.
+# Bytes of a table that fits into the cache, and of a row that justifies a call.
 IN_CACHE = 1 << 24
 LONG = 400
 

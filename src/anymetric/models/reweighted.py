@@ -31,7 +31,7 @@ class Reweighted(BaseEstimator):  # type: ignore[misc]
         its `predict_proba`, or what a regressor predicts.
     categorical : "auto" or sequence of int
         Columns that hold codes of categories: by default those that a data frame calls so. They are
-        told to an estimator that has `categorical_features`, unless it was told already.
+        set as `categorical_features` of an estimator that has them, unless they are set.
 
     Examples
     --------
@@ -72,12 +72,12 @@ class Reweighted(BaseEstimator):  # type: ignore[misc]
     ) -> Fitted:
         """Fit a clone with these weights; rows that weigh nothing are left out."""
         used = np.flatnonzero(rows > 0.0)
-        # A row of weight two counts as two rows, whatever the recipe's own scale.
+        # A row of weight two counts as two rows, whatever the scale of the weights.
         weights = rows[used] * (data.weights[used].sum() / rows[used].sum())
         seed = int(rng.integers(2**31))
         check_kind(self.estimator, classes)
         estimator = seeded(clone(self.estimator), seed)
-        estimator = told_categories(estimator, self.categorical, data.X)
+        estimator = with_categories(estimator, self.categorical, data.X)
         keyword = weight_keyword(estimator)
         fitted = estimator.fit(data.X[used], targets(data.y[used], classes), **{keyword: weights})
         return Fitted(fitted, classes)
@@ -179,19 +179,19 @@ def check_kind(estimator: Any, classes: int) -> None:
         )
 
 
-def told_categories(estimator: Any, columns: Literal["auto"] | Sequence[int], X: Matrix) -> Any:
-    """Tell an estimator which columns hold categories, if it asks and was not told.
+def with_categories(estimator: Any, columns: Literal["auto"] | Sequence[int], X: Matrix) -> Any:
+    """Set the categorical columns of an estimator, if they are not set.
 
     Examples
     --------
     >>> import numpy as np
     >>> from sklearn.ensemble import HistGradientBoostingClassifier
-    >>> told_categories(
+    >>> with_categories(
     ...     HistGradientBoostingClassifier(), [1], np.zeros((2, 3))
     ... ).categorical_features
     [1]
     """
-    open_ = getattr(estimator, "categorical_features", "told") in ("from_dtype", None)
+    open_ = getattr(estimator, "categorical_features", "absent") in ("from_dtype", None)
     if not open_ or isinstance(columns, str) or sparse.issparse(X):
         return estimator
     # Such trees take no more categories than they have bins.

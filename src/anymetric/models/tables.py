@@ -1,4 +1,4 @@
-"""Tables: rows with gaps, categories and outliers, as linear models read them."""
+"""Tables: missing values, categories and outliers, prepared for linear models."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ RARE = 10
 # no column of money that we know goes beyond a fifth of that. More of them than this share of the
 # rows are no accident.
 OUTLYING, HANDFUL = 1000.0, 0.05
-# Rows that say where a column lies, evenly spread.
+# Evenly spaced rows from which the limits of a column are estimated.
 SEEN = 2000
 
 
 @dataclass(frozen=True, eq=False)
 class Plain:
-    """Fill gaps with the column's mean, mark them, give every category a column, clip outliers.
+    """Impute missing values by the mean and mark them, one-hot encode categories, clip outliers.
 
     Parameters
     ----------
     means : array of shape (d,)
-    gaps : array of int
+    with_missing : array of int
         Columns with missing values: each gets a column that marks them.
     categories : dict from column to array of codes
         Those that get a column each; others, and missing ones, have none.
@@ -43,7 +43,7 @@ class Plain:
     """
 
     means: Floats64
-    gaps: NDArray[np.intp]
+    with_missing: NDArray[np.intp]
     categories: dict[int, Floats64]
     limits: dict[int, tuple[float, float]] = field(default_factory=dict)
 
@@ -53,25 +53,25 @@ class Plain:
         if sparse.issparse(X):
             return None
         numbers = np.setdiff1d(np.arange(X.shape[1]), categorical)
-        means, gaps = np.zeros(X.shape[1]), []
+        means, with_missing = np.zeros(X.shape[1]), []
         for k in range(X.shape[1]):
             column = X[:, k]
             means[k] = column.mean(dtype=np.float64)
             if np.isnan(means[k]):
                 present = column[~np.isnan(column)]
                 means[k] = present.mean(dtype=np.float64) if len(present) else 0.0
-                gaps.append(k)
-        marked = np.intersect1d(numbers, np.array(gaps, dtype=np.intp))
+                with_missing.append(k)
+        marked = np.intersect1d(numbers, np.array(with_missing, dtype=np.intp))
         categories = {k: frequent(X[:, k], rare) for k in categorical}
         return cls(means, marked, categories, limits_of(X, numbers))
 
     @property
     def idle(self) -> bool:
-        """Whether rows without gaps stay as they are."""
-        return len(self.gaps) == 0 and not self.categories and not self.limits
+        """Whether rows without missing values stay as they are."""
+        return len(self.with_missing) == 0 and not self.categories and not self.limits
 
     def table(self, X: Matrix) -> Floats64:
-        """Return the rows without gaps, categories and outliers."""
+        """Return the rows with missing values imputed, categories encoded, outliers clipped."""
         X = np.asarray(X, dtype=np.float64)
         numbers = np.setdiff1d(np.arange(X.shape[1]), list(self.categories))
         missing = np.isnan(X)
@@ -79,7 +79,7 @@ class Plain:
         for k, (low, high) in self.limits.items():
             np.clip(filled[:, k], low, high, out=filled[:, k])
         spread = [X[:, [k]] == codes for k, codes in self.categories.items()]
-        parts = [filled[:, numbers], missing[:, self.gaps], *spread]
+        parts = [filled[:, numbers], missing[:, self.with_missing], *spread]
         return np.column_stack(parts).astype(np.float64)
 
 

@@ -1,4 +1,4 @@
-"""TorchModel: any torch module that turns a row into a score, as a model to train."""
+"""TorchModel: any torch module that maps a row to a score, as a model to train."""
 
 from __future__ import annotations
 
@@ -31,19 +31,19 @@ OPTIMISERS = ("adam", "adagrad")
 class TorchModel(BaseEstimator):  # type: ignore[misc]
     """A torch module as the model of an estimator; it needs ``pip install 'anymetric[torch]'``.
 
-    The module is copied, never changed. Its layers are initialised anew for every training (those
+    The module is copied, never changed. Its layers are reinitialised for every training (those
     that have `reset_parameters`), from the estimator's `random_state`; with ``reset=False``
     training begins from its own weights. Parameters that ask for no gradient stay as they are.
 
     Parameters
     ----------
     module : nn.Module or function
-        Turns a batch ``(b, d)`` into scores: ``(b,)`` or ``(b, 1)`` for two classes or a real
+        Maps a batch ``(b, d)`` to scores: ``(b,)`` or ``(b, 1)`` for two classes or a real
         target, or ``(b, C)`` for C classes. A function ``f(d)`` or ``f(d, outputs)`` makes the
         module when the width of X is known; a named one, if the estimator is to be pickled.
     loss : "auto", name or Loss, default="auto"
         ``auto``: logistic for two classes, squared for a real target. For more than two classes
-        it is the softmax cross-entropy, whatever is said here.
+        it is always the softmax cross-entropy.
     epochs : int, optional
         At most so many passes over the rows. By default 100, and less, down to 10, where rows
         times parameters are many.
@@ -52,7 +52,7 @@ class TorchModel(BaseEstimator):  # type: ignore[misc]
     lr : float, default=0.005
     weight_decay : float, default=0.0001
     optimiser : {"adam", "adagrad"}, default="adam"
-        Adam with its weight decay apart from the gradient (AdamW).
+        Adam with decoupled weight decay (AdamW).
     patience : int, default=8
         Training ends after so many epochs without a lower loss on rows held out for that.
     held_out : float, default=0.15
@@ -62,7 +62,7 @@ class TorchModel(BaseEstimator):  # type: ignore[misc]
     reset : bool, default=True
     device : str, default="cpu"
     chunk : int, default=16
-        Perturbed parameter vectors that are looked at together.
+        Perturbed parameter vectors that are evaluated together.
     dtype : str, default="float32"
 
     Examples
@@ -115,7 +115,7 @@ class TorchModel(BaseEstimator):  # type: ignore[misc]
 
     @property
     def family(self) -> str:
-        """One word for the verdict."""
+        """One word for reports."""
         return "torch"
 
     def stiffer(self) -> TorchModel:

@@ -1,4 +1,4 @@
-"""The door of ``python -m anymetric.paper``."""
+"""Entry point of ``python -m anymetric.paper``."""
 
 import signal
 import sys

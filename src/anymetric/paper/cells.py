@@ -66,7 +66,7 @@ def measure(cell: Cell, scale: Scale, points: Path | None = None) -> Row:
 
 
 def fitted(row: Row, scale: Scale, points: Path | None) -> Row:
-    """Fill a row: fit on train and validation, then look at the test rows once."""
+    """Fill a row: fit on train and validation, then evaluate once on the test rows."""
     task = TASKS[row.task]
     parts = task.parts(row.seed)
     began = time.process_time()

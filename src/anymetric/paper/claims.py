@@ -15,7 +15,7 @@ from anymetric.paper.tasks import FAIR, LEVELS, TASKS, noisy
 
 TITLE = "What the results show"
 HEADER = ("", "data", "numbers")
-VERDICTS = {True: "holds", False: "does not hold", None: "open"}
+RESULTS = {True: "holds", False: "does not hold", None: "open"}
 MEANING = (
     "A difference is above zero where the method named first is better; ± is its standard error "
     "over seeds, paired. What has fewer than three seeds is open."
@@ -31,18 +31,18 @@ class Check:
     numbers: str = "–"
 
     @property
-    def verdict(self) -> str:
+    def result(self) -> str:
         """In words."""
-        return VERDICTS[self.holds]
+        return RESULTS[self.holds]
 
 
 @dataclass(frozen=True)
 class Claim:
-    """What must be seen, and where it was looked for.
+    """A statement, and the checks of it.
 
     Examples
     --------
-    >>> Claim("One is less than two.", (Check("a", True), Check("b"))).verdict
+    >>> Claim("One is less than two.", (Check("a", True), Check("b"))).result
     'open'
     """
 
@@ -50,10 +50,10 @@ class Claim:
     checks: tuple[Check, ...]
 
     @property
-    def verdict(self) -> str:
+    def result(self) -> str:
         """Of all checks together."""
         found = [check.holds for check in self.checks]
-        return VERDICTS[False if False in found else None if None in found else True]
+        return RESULTS[False if False in found else None if None in found else True]
 
 
 def claims_of(rows: Mapping[Cell, Row], scale: Scale) -> list[Claim]:
@@ -66,7 +66,7 @@ def claims_of(rows: Mapping[Cell, Row], scale: Scale) -> list[Claim]:
             tuple(clean(board, name) for name in FAIR),
         ),
         Claim(
-            "With noise in one group the default is above post-shift at every level from 20 % on.",
+            "With noise in one group the default is above PostShift at every level from 20 % on.",
             tuple(noise(board, name, LEVELS[1:], 0.0) for name in FAIR),
         ),
         Claim(
@@ -117,7 +117,7 @@ def clean(board: Board, name: str) -> Check:
 
 
 def noise(board: Board, name: str, levels: Sequence[float], least: float) -> Check:
-    """Hold the default against post-shift at some noise levels."""
+    """Compare the default with the tuned threshold at some noise levels."""
     found = [gaps(board, "noise", noisy(name, level).name, "post_shift") for level in levels]
     label = noisy(name, 0.0).label
     if None in found:
@@ -125,14 +125,14 @@ def noise(board: Board, name: str, levels: Sequence[float], least: float) -> Che
     known = [each for each in found if each is not None]
     holds = all(each.mean > 0.0 and each.mean >= least for each in known)
     enough = all(each.enough for each in known)
-    told = (f"{level:.0%}: {each}" for level, each in zip(levels, known, strict=True))
-    return Check(label, holds if enough else None, "; ".join(told))
+    texts = (f"{level:.0%}: {each}" for level, each in zip(levels, known, strict=True))
+    return Check(label, holds if enough else None, "; ".join(texts))
 
 
-def ranking(board: Board, rival: str, how: str) -> Check:
-    """Hold the default's PRBEP against a rival's."""
-    found = gaps(board, "table4", "protein", rival)
-    label = f"Protein homology, {how} {'Kar et al.' if rival == 'kar' else 'LogReg'}"
+def ranking(board: Board, baseline: str, how: str) -> Check:
+    """Compare the default's PRBEP with a baseline's."""
+    found = gaps(board, "table4", "protein", baseline)
+    label = f"Protein homology, {how} {'Kar et al.' if baseline == 'kar' else 'LogReg'}"
     if found is None:
         return Check(label)
     holds = found.mean > 0.0 if how == "above" else found.mean >= 0.0
@@ -156,26 +156,26 @@ def order(label: str, lines: Sequence[Line], complete: int) -> Check:
         return Check(label)
     proposed = [line for line in lines if line.entry.method.startswith("proposed")]
     others = [line for line in lines if line not in proposed]
-    told, turned, enough = [], False, True
+    texts, turned, enough = [], False, True
     for ours in proposed:
         for other in others:
             found, papers = gap(ours, other), printed(ours, other)
             against = found.mean * papers < 0.0 and abs(found.mean) > 2.0 * found.error
             turned, enough = turned or against, enough and found.enough
             mark = " (the other way round)" if against else ""
-            told.append(f"{versus(ours, other)} {found}, paper {papers:+.3f}{mark}")
-    return Check(label, not turned if enough else None, "; ".join(told))
+            texts.append(f"{versus(ours, other)} {found}, paper {papers:+.3f}{mark}")
+    return Check(label, not turned if enough else None, "; ".join(texts))
 
 
 def versus(one: Line, two: Line) -> str:
-    """Name a rival, and which variant is held against it where there are several."""
+    """Name a baseline, and the variant compared with it where there are several."""
     _, _, variant = one.entry.column.partition(", ")
     return f"{variant} against {two.entry.column}" if variant else f"against {two.entry.column}"
 
 
 def leads(board: Board, name: str) -> Check:
     """Count the noise levels at which the paper's algorithm has the best mean."""
-    first, told, enough = 0, [], True
+    first, texts, enough = 0, [], True
     for level in LEVELS[1:]:
         task = noisy(name, level)
         lines = [board.get(("noise", task.name, method, "value")) for method in PAPERS]
@@ -185,9 +185,9 @@ def leads(board: Board, name: str) -> Check:
         best = max(known, key=lambda line: line.mean)
         first += best.entry.method == "proposed"
         enough = enough and all(len(line.values) >= LEAST_SEEDS for line in known)
-        told.append(f"{level:.0%}: {best.entry.column} {best.mean:.4f}")
-    holds = first > len(told) / 2 if enough else None
-    return Check(noisy(name, 0.0).label, holds, "best: " + "; ".join(told))
+        texts.append(f"{level:.0%}: {best.entry.column} {best.mean:.4f}")
+    holds = first > len(texts) / 2 if enough else None
+    return Check(noisy(name, 0.0).label, holds, "best: " + "; ".join(texts))
 
 
 def few(board: Board, task: str, owner: str, field: Field) -> Check:
@@ -206,6 +206,6 @@ def report(claims: Sequence[Claim], says: str) -> str:
     """Return the claims as Markdown."""
     parts = [f"# {TITLE}", says, MEANING]
     for claim in claims:
-        lines = [(check.verdict, check.data, check.numbers) for check in claim.checks]
-        parts += [f"## {claim.verdict.capitalize()}: {claim.says}", markdown(HEADER, lines)]
+        lines = [(check.result, check.data, check.numbers) for check in claim.checks]
+        parts += [f"## {claim.result.capitalize()}: {claim.says}", markdown(HEADER, lines)]
     return "\n\n".join(parts) + "\n"

@@ -17,7 +17,7 @@ from anymetric.paper.tasks import TASKS
 Place: TypeAlias = tuple[str, str, str, str]
 Board: TypeAlias = Mapping[Place, Line]
 DEFAULT = "anymetric"
-# Fewer have no standard error to speak of.
+# Fewer seeds have no meaningful standard error.
 LEAST_SEEDS = 3
 
 
@@ -46,7 +46,7 @@ class Gap:
 
     @property
     def enough(self) -> bool:
-        """Whether there are seeds enough for a verdict."""
+        """Whether there are enough seeds for a result."""
         return len(self.values) >= LEAST_SEEDS
 
     def __str__(self) -> str:
@@ -77,10 +77,10 @@ def board_of(rows: Mapping[Cell, Row], scale: Scale) -> Board:
 
 
 def gaps(
-    board: Board, table: str, task: str, rival: str, one: str = DEFAULT, field: Field = "value"
+    board: Board, table: str, task: str, baseline: str, one: str = DEFAULT, field: Field = "value"
 ) -> Gap | None:
-    """Return by how much a method is better than a rival, if both have results."""
-    ours, theirs = board.get((table, task, one, field)), board.get((table, task, rival, field))
+    """Return by how much a method is better than a baseline, if both have results."""
+    ours, theirs = board.get((table, task, one, field)), board.get((table, task, baseline, field))
     found = gap(ours, theirs) if ours is not None and theirs is not None else None
     return found if found is not None and found.values else None
 

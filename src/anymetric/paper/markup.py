@@ -68,14 +68,14 @@ class Section:
 
 
 def page_html(sections: Sequence[Section], checked: Sequence[Claim], scale: Scale) -> str:
-    """Return the page."""
+    """Return the report."""
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<title>The paper's experiments</title><style>{STYLE}</style></head><body>\n"
         "<h1>Optimizing Black-box Metrics with Adaptive Surrogates: the experiments, again</h1>\n"
         f"<p>{escape(scale.says)} <em>Proposed</em> is the paper's algorithm with the paper's "
-        "surrogates; <em>anymetric's default</em> is the library with nothing said but the metric, "
+        "surrogates; <em>anymetric's default</em> is the library with no setting but the metric, "
         f"compared with the paper's figure for Proposed. Highlighted: {escape(FAR)}.</p>\n"
         + contents_html(sections, bool(checked))
         + claims_html(checked)
@@ -91,19 +91,19 @@ def contents_html(sections: Sequence[Section], checked: bool) -> str:
     links = "".join(f'<li><a href="#{place}">{escape(title)}</a></li>' for place, title in places)
     there = {section.experiment.name for section in sections}
     absent = "; ".join(e.words.title for name, e in EXPERIMENTS.items() if name not in there)
-    told = f"<p>No results yet: {escape(absent)}.</p>\n" if absent else ""
-    return f"<ul>{links}</ul>\n{told}"
+    missing = f"<p>No results yet: {escape(absent)}.</p>\n" if absent else ""
+    return f"<ul>{links}</ul>\n{missing}"
 
 
 def claims_html(checked: Sequence[Claim]) -> str:
-    """Return the claims, each with its verdict and its numbers."""
+    """Return the claims, each with its result and its numbers."""
     if not checked:
         return ""
     parts = [f'<section id="claims"><h2>{claims.TITLE}</h2>\n<p>{escape(claims.MEANING)}</p>']
     for claim in checked:
-        parts.append(f"<h3>{mark(claim.verdict)} {escape(claim.says)}</h3>")
+        parts.append(f"<h3>{mark(claim.result)} {escape(claim.says)}</h3>")
         lines = "\n".join(
-            f'<tr class="new"><td>{mark(check.verdict)}</td><td>{escape(check.data)}</td>'
+            f'<tr class="new"><td>{mark(check.result)}</td><td>{escape(check.data)}</td>'
             f"<td>{parted(check.numbers)}</td></tr>"
             for check in claim.checks
         )
@@ -124,19 +124,19 @@ def parted(numbers: str) -> str:
     return "".join(f'<span class="part">{escape(part)}</span>' for part in numbers.split("; "))
 
 
-def mark(verdict: str) -> str:
-    """Return a verdict in its colour.
+def mark(result: str) -> str:
+    """Return a result with its colour.
 
     Examples
     --------
     >>> mark("holds")
     '<span class="yes">holds</span>'
     """
-    return f'<span class="{MARKS[verdict]}">{escape(verdict)}</span>'
+    return f'<span class="{MARKS[result]}">{escape(result)}</span>'
 
 
 def section_html(section: Section) -> str:
-    """Return an experiment's part of the page."""
+    """Return the section of an experiment."""
     words, lines = section.experiment.words, section.lines
     table = table_html(lines)
     if section.figure is not None and len(lines) > LONG:
@@ -165,7 +165,7 @@ def why_html(reason: str, lines: Iterable[Line]) -> str:
 
 
 def figure_html(section: Section) -> str:
-    """Return the figure, in the page itself."""
+    """Return the figure, embedded."""
     if section.figure is None:
         return ""
     text = base64.b64encode(section.figure.read_bytes()).decode()

@@ -27,7 +27,7 @@ from anymetric.tuning import Tuned
 
 @dataclass(frozen=True, eq=False)
 class Job:
-    """What a method is told before it sees the rows, and where it may keep unfinished work."""
+    """The settings of a method, and where it may keep unfinished work."""
 
     task: Task
     parts: Parts
@@ -42,13 +42,13 @@ Make = Callable[[Job], Any]
 
 @dataclass(frozen=True, eq=False)
 class Answer:
-    """A fitted estimator: scores for any sample, the looks that it took, what it chose."""
+    """A fitted estimator: scores for any sample, its metric calls, its settings."""
 
     estimator: Any
 
     @property
     def calls(self) -> float:
-        """Metric calls; not a number where nobody counted."""
+        """Metric calls; NaN where they are not counted."""
         return float(getattr(self.estimator, "n_metric_calls_", np.nan))
 
     @property
@@ -69,13 +69,13 @@ class Answer:
         return json.dumps({**kept, "line": line} if len(line) == 3 else kept)
 
     def scores(self, sample: Dataset) -> NDArray[np.float64]:
-        """Return the scores; a rule by group or by row is told what it reads."""
+        """Return the scores, with the metadata that the decision rule reads."""
         score = getattr(self.estimator, "decision_function", self.estimator.predict)
-        told: dict[str, Any] = {"groups": groups_of(sample)}
+        metadata: dict[str, Any] = {"groups": groups_of(sample)}
         if hasattr(self.estimator, "metric_"):
-            told["side"] = side_of(sample, self.estimator.metric_)
+            metadata["side"] = side_of(sample, self.estimator.metric_)
         known = signature(score).parameters
-        given = {name: value for name, value in told.items() if name in known}
+        given = {name: value for name, value in metadata.items() if name in known}
         return np.asarray(score(sample.X, **given), dtype=np.float64)
 
 
@@ -108,7 +108,7 @@ class Method:
     iterations: float = 1.0
 
     def fit(self, job: Job) -> Answer:
-        """Fit on the training rows, judged by the validation rows."""
+        """Fit on the training rows and the validation rows."""
         task, parts = job.task, job.parts
         kind = np.float32 if self.scaled else np.float64
         return Answer(

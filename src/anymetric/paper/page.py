@@ -29,7 +29,7 @@ def all_rows(folder: Path) -> dict[Cell, Row]:
 
 
 def write(folder: Path, scale: Scale, *, figures: bool = True, tex: bool = False) -> Path:
-    """Write Markdown tables, figures and the page of all that is stored; return the page.
+    """Write Markdown tables, figures and the report of all that is stored; return its path.
 
     With `tex`, every table is written for LaTeX too.
     """

@@ -1,4 +1,4 @@
-"""Plots: the figures as SVG and PNG; they need matplotlib, which only this file asks for."""
+"""Plots: the figures as SVG and PNG; they need matplotlib, which only this file imports."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Progress: each finished cell told, with an estimate of the time that the others will take."""
+"""Progress: prints each finished cell, with an estimate of the time left."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Guess = Callable[[Any], float]
 
 
 class Progress:
-    """Tells each finished cell, and how long the others may take.
+    """Prints each finished cell, and the estimated time left.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ class Progress:
         return sum(known) / self.jobs
 
     def _others(self) -> Guess:
-        """Return the guess for a cell of a kind that was not seen."""
+        """Return the estimate for a cell of a kind without timings."""
         guess = self.guess
         if guess is not None:
             pace = median(row.seconds / guess(row.cell) for row in self.seen) if self.seen else 1.0

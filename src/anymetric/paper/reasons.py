@@ -45,12 +45,12 @@ WORDS: dict[str, Words] = {
         "Test value, higher is better. A seed is a split 4/9 : 2/9 : 1/3.",
         "The paper says neither how features are made nor how rows are chosen (its COMPAS has "
         "4073 rows), and its baselines are run by Adagrad. Here logistic regression is solved to "
-        "the end with a regularisation chosen on validation, by the metric, and post-shift tries "
-        "every threshold: on Adult that pays, where in the paper it does not, so that the order of "
-        "the two is the other way round, and post-shift comes before Proposed. How the paper's "
-        "RelaxedFM bounds the rates it does not say; here TP and FP are bounded by hinge losses, "
-        "which on Default costs more. The paper itself calls its figures comparable: its Proposed "
-        f"is within 0.003 of its best. {BUSINESS}.",
+        "the end with a regularisation chosen on validation, by the metric, and PostShift (a "
+        "tuned threshold) tries every threshold: on Adult that pays, where in the paper it does "
+        "not, so that the order of the two is the other way round, and PostShift comes before "
+        "Proposed. How the paper's RelaxedFM bounds the rates it does not say; here TP and FP are "
+        "bounded by hinge losses, which on Default costs more. The paper itself calls its figures "
+        f"comparable: its Proposed is within 0.003 of its best. {BUSINESS}.",
     ),
     "noise": Words(
         "Figure 4: macro F1 across groups, noisy features (section 6.2)",
@@ -62,11 +62,11 @@ WORDS: dict[str, Words] = {
         "validation rows, and on both. Logistic regression leaves the panels where it falls far "
         "below the others. The paper has this as a picture, without figures.",
         "As in the paper, Proposed loses least as the noise grows: on Adult about 0.03 from 20 to "
-        "100 %, where post-shift loses 0.32, so that it leads at 80 % and 100 %. Below that it is "
+        "100 %, where PostShift loses 0.32, so that it is best at 80 % and 100 %. Below that it is "
         "behind, for the reasons of Table 3: here the others choose their regularisation on the "
-        "clean validation rows and try every threshold, which mends little noise as well as new "
-        "weights do. On Default a threshold mends most of it: post-shift loses 0.02 up to 100 %, "
-        f"and there is little to lead by. {BUSINESS}.",
+        "clean validation rows and try every threshold, which corrects for little noise as "
+        "well as new weights do. On Default a threshold corrects for most of it: PostShift loses "
+        f"0.02 up to 100 %, and there is little left to improve. {BUSINESS}.",
     ),
     "table4": Words(
         "Table 4: precision-recall break-even point (section 6.3)",
@@ -75,7 +75,7 @@ WORDS: dict[str, Words] = {
         "homology task of KDD Cup 2004, where every method does far better; only the order of "
         "the methods can be compared. It is another one: Proposed is behind on training rows as "
         "much as on test rows, so that too few rows are not the cause. What it can reach lies in "
-        "three surrogates that look at the top of the list, where logistic regression reads "
+        "three surrogates of the top of the list, where logistic regression reads "
         "all rows; the default, which may mix both, is ahead of it on test rows.",
     ),
     "table5": Words(
@@ -107,7 +107,7 @@ WORDS: dict[str, Words] = {
         "Test cost 1 - sqrt(TPR x TNR), lower is better. 30 % of the positive training labels "
         "are flipped; 1 % of the rows are a clean validation sample; four sigmoid surrogates, by "
         "class and by private or other workforce. Seed 0 has the very rows and flips of the "
-        "notebook. The notebook's loop is followed step by step; Proposed is the paper's recipe.",
+        "notebook. The notebook's loop is followed step by step; Proposed is the paper's method.",
         "The notebook shows one run on one draw of 326 validation rows, and departs from the "
         "paper: one Adagrad state for all projections, one-sided perturbations with an "
         "intercept, the inner step size in the place of the outer one, no grid; 395 rows lose "

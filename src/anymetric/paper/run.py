@@ -1,4 +1,4 @@
-"""Run: the experiments that are asked for, cells already in the files left out."""
+"""Run: the selected experiments, without the cells that are stored already."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def scale_of(options: argparse.Namespace) -> Scale:
-    """Return the scale that is asked for; a page shows that of most of the rows.
+    """Return the selected scale; a report shows that of most of the rows.
 
     Examples
     --------
@@ -125,7 +125,7 @@ def of_methods(cells: Iterable[Cell], patterns: Iterable[str]) -> list[Cell]:
 
 
 def with_data(cells: Iterable[Cell]) -> tuple[list[Cell], int]:
-    """Return the cells whose data are there, and the number of files that are not, told once."""
+    """Return the cells whose data exist, and the number of missing files, printed once."""
     cells = list(cells)
     absent: set[str] = set()
     for file in sorted({file_of(cell) for cell in cells} - {""}):
@@ -170,7 +170,7 @@ def run(
 
 
 def finish(folder: Path, scale: Scale, *, tex: bool = False) -> int:
-    """Write what the rows tell; return 1 if that was not all."""
+    """Write the report of the stored rows; return 1 if some are missing."""
     if not any(store_of(folder, name).path.exists() for name in EXPERIMENTS):
         print(f"There are no results in {folder}.", file=sys.stderr)
         return 1

@@ -77,13 +77,13 @@ class Scale:
     steps, sigmas : int
         At most so many steps, and so many values of sigma, evenly from the paper's.
     screen : int
-        Turns of the runs that choose from the grid; 0: they are all as long as the last.
+        Iterations of the runs of the grid search; 0: they are all run at full length.
     seeds : float
         The share of an experiment's seeds, of which there is at least one.
     levels : int
         At most so many noise levels.
     says : str
-        For the page.
+        For the report.
 
     Examples
     --------

@@ -185,7 +185,7 @@ class Row:
 
 @cache
 def versions(*more: str) -> str:
-    """Return what the numbers were made with; a version alone does not tell edits apart.
+    """Return the versions that the numbers were made with, and a hash of the source.
 
     Parameters
     ----------

@@ -101,7 +101,7 @@ class Task:
 
 @lru_cache(maxsize=1)
 def made(name: str, seed: int) -> Parts:
-    """Return a task's rows; those asked for last are kept."""
+    """Return a task's rows; the last ones are cached."""
     return TASKS[name].make(seed)
 
 

@@ -27,16 +27,16 @@ class Projection:
     gap : float
         No theta within `radius` of this one has an objective lower by more than this
         (convexity: ``|gradient| radius``, and the objective cannot fall below zero).
-    asked : float or None
-        The accuracy that Theorem 2 asks for; `good_enough` compares the gap with it.
+    required : float or None
+        The accuracy that Theorem 2 requires; `good_enough` compares the gap with it.
     multipliers : array of shape (K,)
-        ``2 (profile - target)_+``: what each surrogate weighs in the loss being minimised.
+        ``2 (profile - target)_+``: the weight of each surrogate in the loss being minimised.
     radius : float
         How far around theta the gap holds.
     iterations : int
         Those taken.
     state : object or None
-        What the next projection may go on from, such as Adagrad's summed squares.
+        State for the next projection, such as Adagrad's summed squares.
 
     Examples
     --------
@@ -54,15 +54,15 @@ class Projection:
     objective: float
     gap: float
     radius: float
-    asked: float | None
+    required: float | None
     multipliers: NDArray[np.float64]
     iterations: int
     state: Any = field(default=None, repr=False)
 
     @property
     def good_enough(self) -> bool | None:
-        """Whether the gap is within what was asked; None if nothing was."""
-        return None if self.asked is None else self.gap <= self.asked
+        """Whether the gap is within the required accuracy; None if there is none."""
+        return None if self.required is None else self.gap <= self.required
 
 
 class Projector(Protocol):
@@ -132,7 +132,7 @@ def certified(
 
 
 def reach(theta: NDArray[np.float64], begun: NDArray[np.float64]) -> float:
-    """Return the radius that the gap speaks of: the larger of one, |theta| and the way come.
+    """Return the radius in which the gap holds: the maximum of one, |theta| and the step.
 
     Examples
     --------

@@ -62,7 +62,7 @@ class Adagrad:
         accuracy: float | None = None,
         state: Any = None,
     ) -> Projection:
-        """Take the steps; an objective of exactly zero has no gradient left and ends them."""
+        """Take the steps; stop early at an objective of exactly zero."""
         begun = theta
         squares = np.full_like(theta, self.accumulator) if state is None else np.array(state)
         taken = 0
@@ -115,7 +115,7 @@ class LBFGS:
         accuracy: float | None = None,
         state: Any = None,
     ) -> Projection:
-        """Minimise until the gap is what was asked, or the iterations are spent."""
+        """Minimise until the gap is small enough, or the iterations are used up."""
         last: list[Any] = [theta, np.inf, np.inf]
 
         def objective(found: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:

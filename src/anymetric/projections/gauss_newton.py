@@ -25,9 +25,9 @@ class GaussNewton:
     damping : float
         The first mu, relative to the mean square of the Jacobian's rows.
     tolerance : float
-        Stop at this gap, or at the one that is asked for if that is larger.
+        Stop at this gap, or at the required accuracy if that is larger.
     otherwise : Projector, optional
-        What goes on from the first step that does not lower the objective, in place of damping.
+        Takes over at the first step that does not lower the objective, instead of damping.
 
     Examples
     --------

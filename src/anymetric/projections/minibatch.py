@@ -19,11 +19,11 @@ Floats64 = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Minibatch:
-    """Adam or Adagrad on batches of rows, for many rows and models that are dear to evaluate.
+    """Adam or Adagrad on batches of rows, for many rows and models that are expensive to evaluate.
 
-    The gradient of ``||(l - target)_+||^2`` weighs each surrogate by how far it is above its
-    target, which no batch knows by itself: a sum over all rows is kept in which every row stands
-    with its last known loss, and a batch renews its own rows. A target that is reached ends it.
+    The gradient of ``||(l - target)_+||^2`` weighs each surrogate by its excess over the target,
+    which a batch alone cannot estimate: running sums hold the last known loss of every row, and
+    each batch updates its rows. It stops once the target is reached.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ class Minibatch:
         accuracy: float | None = None,
         state: Any = None,
     ) -> Projection:
-        """Step until the tracked sums are as near the target as asked, or the epochs are spent."""
+        """Step until the tracked sums are near enough to the target, or the epochs are used up."""
         begun, past, taken = theta, state or 0, 0
         enough = accuracy or 0.0
         moments = Moments(self.optimiser, self.step, len(theta))
@@ -78,7 +78,7 @@ class Minibatch:
             for rows in self._dealt(problem.engine, epoch):
                 gradient = sums.renewed(rows, theta, target)
                 if sums.objective(target) <= enough:
-                    # Rows not renewed for long may say so wrongly: all are asked again.
+                    # The sums may be stale: all rows are evaluated again.
                     sums = Tracked.at(problem.engine, theta)
                     if sums.objective(target) <= enough:
                         break
@@ -100,7 +100,7 @@ class Minibatch:
 
 
 class Tracked:
-    """The K surrogates as sums in which every row stands with its last known loss.
+    """The K surrogates as sums of the last known loss of every row.
 
     Parameters
     ----------

@@ -25,7 +25,7 @@ from anymetric.metrics import (
     Metric,
     ScorerMetric,
 )
-from anymetric.metrics.asked import AskedMetric
+from anymetric.metrics.multiclass import MulticlassMetric
 from anymetric.report.sample import Sample, last_step
 
 # Ready-made metrics that may fall below zero.
@@ -71,7 +71,7 @@ def said_of(metric: Metric) -> str:
     >>> said_of(as_metric("group_mean_f1"))
     'Mean over the groups of a rate in each group: the F-measure by default.'
     """
-    if isinstance(metric, AskedMetric):
+    if isinstance(metric, MulticlassMetric):
         return said_of(metric.inner)
     if isinstance(metric, ScorerMetric):
         return "One of scikit-learn's scorers."

@@ -15,7 +15,7 @@ from sklearn.pipeline import Pipeline
 from anymetric.auto.judges.bootstrap import Resample, bind_resample, bootstrap_weights
 from anymetric.blocks import Queries
 from anymetric.data import Data
-from anymetric.estimators._columns import side_columns
+from anymetric.estimators._columns import metadata_columns
 from anymetric.estimators._queries import TakesQueries
 from anymetric.estimators._rows import as_matrix
 from anymetric.estimators._scorer import direction, scores_of
@@ -78,7 +78,7 @@ class Sample:
         features = ours._checked(features)
         if isinstance(ours, TakesQueries):
             side = ours._with_relevance(side, y)  # type: ignore[no-untyped-call]
-        columns = side_columns(features, side, groups=groups)  # type: ignore[no-untyped-call]
+        columns = metadata_columns(features, side, groups=groups)  # type: ignore[no-untyped-call]
         data = Data(as_matrix(features), ours._encode_valid(np.asarray(y)), side=columns)  # type: ignore[no-untyped-call]
         labels = ours._labels()
         if isinstance(labels, Classes):

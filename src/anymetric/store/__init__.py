@@ -1,4 +1,4 @@
-"""Store: what a run has been told, kept so that nothing is lost and nothing is paid for twice."""
+"""Store: the recorded evaluations of a run, so that none is lost or made twice."""
 
 from anymetric.store.records import Evaluation, Posed
 from anymetric.store.store import Store, open_store

@@ -42,7 +42,7 @@ class Database(Protocol):
 
     @property
     def address(self) -> str:
-        """Where it is, for whoever opens it again; `repr` is for people, and has no password."""
+        """The address to open it with; `repr` is for display, and has no password."""
         ...
 
     def transaction(self, write: bool = True, durable: bool = True) -> Any:
@@ -117,11 +117,11 @@ class SQLite:
                 raise
 
     def now(self, execute: Execute) -> float:
-        """Return the time by this machine's clock: nobody else's process can use the file."""
+        """Return the time by this machine's clock, which all processes at the file share."""
         return time.time()
 
     def tables(self) -> set[str]:
-        """Return the names of the tables and views, having looked for damage; nothing is written.
+        """Return the names of the tables and views, after a check for damage; nothing is written.
 
         A file that is no ledger must stay as it is, so it is not opened for writing.
         """
@@ -181,7 +181,7 @@ class SQLite:
 
 
 # SQLite's locks know nothing of forks: two processes with one connection, even if one of them only
-# closes it, can damage a file. So nobody forks while there is one.
+# closes it, can damage a file. So no process forks while there is one.
 _open: weakref.WeakSet[SQLite] = weakref.WeakSet()
 _held: list[SQLite] = []
 
@@ -206,7 +206,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def explained(error: sqlite3.Error, where: str) -> Exception:
-    """Return what SQLite said as something that its user can act on.
+    """Return an error of SQLite as one that the user can act on.
 
     Examples
     --------

@@ -20,7 +20,7 @@ class Leases:
     base: Database
 
     def lease(self, keys: Iterable[str], owner: str, seconds: float, most: int = 1) -> list[str]:
-        """Take up to `most` questions that have no answer and that nobody else is at.
+        """Reserve up to `most` questions that have no answer and are not reserved.
 
         A lease that has run out while its owner lives on this machine is prolonged once: who still
         works at it will renew it.

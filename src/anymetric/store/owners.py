@@ -8,7 +8,7 @@ import socket
 from functools import cache
 from pathlib import Path
 
-# States of a process that has ended, and of one that somebody has stopped.
+# States of a process that has ended, and of one that is stopped.
 ENDED, STOPPED = "ZX", "Tt"
 
 
@@ -25,7 +25,7 @@ def owner() -> str:
 
 
 def worker() -> str:
-    """Return a new name of somebody in this process: threads at work at the same time are several.
+    """Return a new worker name in this process: each thread at work has its own.
 
     Examples
     --------
@@ -58,7 +58,7 @@ def lives(name: str) -> bool:
 
 
 def _standing(name: str) -> bool | None:
-    """Whether a process of this machine runs; None if nobody can tell, or it is only stopped."""
+    """Whether a process of this machine runs; None if that is unknown, or it is only stopped."""
     place, *rest = name.split("/")
     if place != machine() or len(rest) < 2 or not rest[0].isdecimal():
         return None

@@ -34,7 +34,7 @@ class PostgreSQL:
         scheme, _, rest = address.partition("://")
         if scheme not in ("postgresql", "postgres", "postgresql+psycopg"):
             raise LedgerError(
-                f"A ledger of the kind {scheme}:// was asked: it must be a path, or an address "
+                f"A ledger of the kind {scheme}:// was given: it must be a path, or an address "
                 "postgresql://user@host/name."
             )
         import_extra("psycopg", **NEEDS)

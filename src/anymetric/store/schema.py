@@ -16,7 +16,7 @@ TABLES = (
     " made DOUBLE PRECISION NOT NULL, seal TEXT NOT NULL)",
     "CREATE TABLE lease (key TEXT PRIMARY KEY, owner TEXT NOT NULL,"
     " until DOUBLE PRECISION NOT NULL)",
-    # Questions that were handed out to whoever tells the answer.
+    # Open questions of ask and tell.
     "CREATE TABLE question (key TEXT PRIMARY KEY, place INTEGER NOT NULL,"
     " payload {bytes} NOT NULL)",
     "CREATE TABLE note (made DOUBLE PRECISION NOT NULL, key TEXT NOT NULL, said TEXT NOT NULL)",

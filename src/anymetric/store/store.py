@@ -155,7 +155,7 @@ class Store(Leases):
             rows = execute("SELECT value, seal FROM choice WHERE name = :n", n=name)
         if not rows:
             made = json.dumps(make())
-            with self.base.transaction() as execute:  # somebody may have been faster
+            with self.base.transaction() as execute:  # another process may have been first
                 execute(
                     "INSERT INTO choice VALUES (:n, :v, :s) ON CONFLICT DO NOTHING",
                     **{"n": name, "v": made, "s": seal(name, made)},
@@ -229,7 +229,7 @@ class Store(Leases):
         return bool(rows)
 
     def pose(self, questions: Iterable[Posed]) -> None:
-        """Keep questions for whoever answers them."""
+        """Store open questions."""
         with self.base.transaction() as execute:
             (last,) = execute("SELECT COALESCE(MAX(place), 0) FROM question")[0]
             for place, one in enumerate(questions, start=last + 1):

@@ -30,7 +30,7 @@ class Surrogate(Protocol):
 
     @property
     def needs(self) -> tuple[str, ...]:
-        """Side columns that must be there."""
+        """Metadata columns that must be given."""
         ...
 
     def bind(self, data: Data) -> Bound:

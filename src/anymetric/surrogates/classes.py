@@ -177,7 +177,7 @@ def class_losses(
     classes : Classes
     data : Data
     by : sequence of str
-        Side columns.
+        Metadata columns.
 
     Examples
     --------

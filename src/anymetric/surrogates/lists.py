@@ -17,7 +17,7 @@ from anymetric.data import Floats
 from anymetric.surrogates.base import MatrixSlopes
 from anymetric.surrogates.ranking import full_rows, window_cdf
 
-# Scores looked at together: what they need stays near the processor.
+# Scores processed together, so that they stay in the cache.
 BLOCK = 1 << 18
 
 

@@ -20,7 +20,7 @@ Rows: TypeAlias = Callable[[Data], NDArray[Any]]
 
 @dataclass(frozen=True)
 class Sliced:
-    """A loss averaged over the rows where side columns have given values.
+    """A loss averaged over the rows where metadata columns have given values.
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ class Slices:
     ----------
     loss : Loss or str
     by : tuple of str
-        Columns: ``class`` is the target; ``groups``, ``source`` and others are side columns.
+        Columns: ``class`` is the target; ``groups``, ``source`` and others are metadata.
 
     Examples
     --------
@@ -124,7 +124,7 @@ class Slices:
 
     @property
     def needs(self) -> tuple[str, ...]:
-        """The side columns among `by`."""
+        """The metadata columns among `by`."""
         return tuple(column for column in self.by if column != "class")
 
     def expand(self, data: Data) -> list[Sliced]:

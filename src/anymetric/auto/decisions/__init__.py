@@ -1,4 +1,4 @@
-"""Decisions: rules that turn scores into decisions, their few parameters tuned by a judge."""
+"""Decisions: rules from scores to decisions, their parameters tuned with a judge."""
 
 from anymetric.auto.decisions.named import Decision, Top, check_decision, top_of
 from anymetric.auto.decisions.offsets import ClassOffsets

@@ -100,23 +100,23 @@ def check_decision(decision: Any, metric: Metric, classes: int, groups: tuple[bo
             f"decision must be one of {list(NAMES)}, ('top', number or share), or a part with "
             f"assess(scores, judge); got {decision!r}."
         )
-    asked = f"decision={decision!r}"
+    named = f"decision={decision!r}"
     if name in ("threshold", "group", "row", "top") and classes != 2:
-        raise ValueError(f"{asked} decides between two classes; y has {classes}.")
+        raise ValueError(f"{named} decides between two classes; y has {classes}.")
     if name in ("threshold", "group", "row") and not metric.decides:
-        raise ValueError(f"{asked} tunes decisions; the metric {metric.name!r} reads scores.")
+        raise ValueError(f"{named} tunes decisions; the metric {metric.name!r} reads scores.")
     if name == "row" and not isinstance(metric, GainMetric):
         raise ValueError(
-            f"{asked} weighs every row's own gains; the metric {metric.name!r} has none. Give a "
+            f"{named} weighs every row's own gains; the metric {metric.name!r} has none. Give a "
             "Profit(...), or RowGains(f) of a function that returns each row's gain."
         )
     if name == "offsets" and classes == 2:
-        raise ValueError(f"{asked} is for more than two classes, or labels; y has 2 classes.")
+        raise ValueError(f"{named} is for more than two classes, or labels; y has 2 classes.")
     if decision == "top" and top_of("top", metric) is None:
         raise ValueError(
-            f"{asked} takes the number of rows from a metric such as precision@5%; the metric is "
+            f"{named} takes the number of rows from a metric such as precision@5%; the metric is "
             f"{metric.name!r}. Say ('top', 100), or ('top', 0.05) for a share."
         )
     for there, argument in zip(groups, ("groups", "groups_val"), strict=True):
         if name == "group" and not there:
-            raise ValueError(f"{asked} places a threshold for each group: give {argument}= too.")
+            raise ValueError(f"{named} places a threshold for each group: give {argument}= too.")

@@ -23,7 +23,7 @@ ROUNDS = 3
 class ClassOffsets:
     """An offset for each class, or a threshold for each label.
 
-    So many parameters fit noise: they are tuned without each fold of the rows in turn and judged
+    To avoid overfitting, they are tuned without each fold of the rows in turn and evaluated
     on that fold. What is kept is their mean over the folds, or half of it, or nothing.
 
     Attributes

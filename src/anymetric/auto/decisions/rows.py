@@ -1,4 +1,4 @@
-"""Rows: a break-even of every row, from what its outcomes bring, beside calibrated log-odds."""
+"""Rows: a break-even threshold for every row, from its gains and calibrated log-odds."""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ class SigmoidCalibration:
 
 @dataclass(frozen=True, eq=False)
 class Bias:
-    """A constant added to predictions of numbers, where the metric leans to one side beyond noise.
+    """A constant added to numeric predictions, where the metric is asymmetric beyond noise.
 
     Attributes
     ----------

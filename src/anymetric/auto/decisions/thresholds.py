@@ -24,9 +24,9 @@ TRIED = 3
 
 
 class DecisionRule(Protocol):
-    """Turns scores into decisions.
+    """A decision rule.
 
-    A rule of your own has this one method: it tries what it wants by `judge.evaluate`, and returns
+    A rule of your own has this one method: it tries settings with `judge.evaluate`, and returns
     the scores moved so that those above zero, or the highest of a row, are decided for.
 
     Examples
@@ -88,7 +88,7 @@ class Threshold:
         found = Assessment(at, float(costs[order[0], 0]), np.zeros(0), scores + at)
         if judge.thrifty:
             return found
-        for best in order[:TRIED]:  # where nobody, or everybody, is flagged many a metric fails
+        for best in order[:TRIED]:  # many metrics fail where no row, or every row, is flagged
             at = shifts[[best]]
             found = replace(NoRule().assess(scores + at, judge), offsets=at)
             if np.isfinite(found.cost):
@@ -98,7 +98,7 @@ class Threshold:
 
 @dataclass(frozen=True, eq=False)
 class GroupThresholds:
-    """A threshold for each group, where that pays beyond noise.
+    """A threshold for each group, where that improves beyond noise.
 
     Group after group is swept while the others stay.
 
@@ -143,7 +143,7 @@ class GroupThresholds:
     def _together(
         self, scores: Floats64, found: Assessment, shifts: Floats64, judge: Judge
     ) -> tuple[Assessment, Floats64]:
-        """Return thresholds of all groups at once where they pay: one by one none may."""
+        """Return thresholds of all groups tuned at once, where one by one none improves."""
         here = scores + found.offsets
         swept = judge.sweep_groups(here, self.member, len(self.names))
         if swept is None or len(found.resampled) == 0:
@@ -160,7 +160,7 @@ class GroupThresholds:
     def _moved(
         self, scores: Floats64, found: Assessment, shifts: Floats64, group: int, judge: Judge
     ) -> tuple[Assessment, float] | None:
-        """Return the assessment and shift of a group that is better off; None if none pays."""
+        """Return the assessment and shift of a group that improves; None if there is none."""
         own = self.member == group
         if not np.any(own) or judge.left < 2 * judge.price or len(found.resampled) == 0:
             return None
@@ -199,9 +199,9 @@ def lowest(costs: Floats64) -> int:
 
 
 def sweep_optimism(costs: Floats64) -> float:
-    """Return how much lower a cost looks on the rows that placed the threshold than on others.
+    """Return the optimism of the cost on the rows that the threshold was tuned on.
 
-    By the bootstrap: thresholds are placed by each resample, and judged by all rows.
+    By the bootstrap: thresholds are tuned on each resample, and evaluated on all rows.
 
     Parameters
     ----------
@@ -218,7 +218,7 @@ def sweep_optimism(costs: Floats64) -> float:
 
 
 def equals(costs: Floats64) -> Ints:
-    """Return the places of the lowest cost, of all that rounding alone tells apart.
+    """Return the indices of the lowest cost, up to rounding.
 
     Examples
     --------

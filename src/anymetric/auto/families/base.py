@@ -33,7 +33,7 @@ class Family(Protocol):
         ...
 
     def takes(self, proposal: Proposal) -> bool:
-        """Return whether the family can follow all that a proposal asks for."""
+        """Return whether the family supports a proposal."""
         ...
 
     def train(self, proposal: Proposal, like: Candidate, rng: np.random.Generator) -> Scorer:
@@ -43,11 +43,11 @@ class Family(Protocol):
     def fit(
         self, proposal: Proposal, near: Candidate | None, rng: np.random.Generator
     ) -> Candidate:
-        """Train a proposal; validation rows are scored by models that they did not train."""
+        """Train a proposal, and score the validation rows out-of-fold."""
         ...
 
     def train_scores(self, candidate: Candidate, rng: np.random.Generator) -> Floats64:
-        """Return scores ``(n_train, C)`` of the training rows, as if each had not trained."""
+        """Return out-of-fold scores ``(n_train, C)`` of the training rows."""
         ...
 
 

@@ -1,4 +1,4 @@
-"""Features: rows as linear models read them, without gaps, categories and outliers."""
+"""Features: rows as linear models read them, with missing values, categories, outliers treated."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ class Features:
     Attributes
     ----------
     model : Linear
-        Standardised, if asked.
+        Standardised, if set.
     reader : Plain or None
-        Fills gaps, spreads categories out, clips outliers; None where there is nothing to do.
+        Fills missing values, encodes categories, clips outliers; None where not needed.
     rotation : Rotation or None
         Where columns outnumber rows: the span of the rows, in which models are trained.
     """

@@ -30,7 +30,7 @@ class Stepwise(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class LearnerFamily:
-    """Any `Learner`: a validation row is scored by a model that it neither trained nor stopped.
+    """Any `Learner`; validation rows neither train nor stop the models that score them.
 
     Attributes
     ----------
@@ -73,7 +73,7 @@ class LearnerFamily:
         return self.learner.prepare(self.sample.both, classes=self.sample.task.classes)
 
     def takes(self, proposal: Proposal) -> bool:
-        """Refuse a loss or a size that the family does not know: the same would be fitted again."""
+        """Refuse a loss or a size that the family does not support."""
         small = proposal.strength <= SMALL or hasattr(self.learner, "stiffer")
         loss = proposal.loss is None or hasattr(self.learner, "with_loss")
         return small and loss and proposal.surrogates is None
@@ -104,7 +104,7 @@ class LearnerFamily:
         return Candidate(proposal, scorer, valid)
 
     def train_scores(self, candidate: Candidate, rng: np.random.Generator) -> Floats64:
-        """Score training rows by models that they did not train, five of them."""
+        """Score training rows out-of-fold, in five folds."""
         train, proposal = self.sample.train, candidate.proposal
         weights = self.sample.weights(proposal.weighting)
         if weights.train is None:
@@ -134,8 +134,8 @@ class LearnerFamily:
             rows[: len(joined)] = joined
         return rows
 
-    def _as_asked(self, proposal: Proposal) -> Learner:
-        """Return the learner as a proposal asks for it: with smaller models, or another loss."""
+    def _adapted(self, proposal: Proposal) -> Learner:
+        """Return the learner for a proposal: with smaller models, or another loss."""
         learner: Any = self.learner
         if proposal.strength > SMALL and hasattr(learner, "stiffer"):
             learner = learner.stiffer()
@@ -152,7 +152,7 @@ class LearnerFamily:
         rng: np.random.Generator,
     ) -> Scorer:
         """Fit once to all rows that weigh something."""
-        learner, task, data = self._as_asked(proposal), self.sample.task, self.sample.both
+        learner, task, data = self._adapted(proposal), self.sample.task, self.sample.both
         if self._apart:
             return self._by_label(learner, data, rows, start, rng)
         if self.prepared is not None and steps is not None:
@@ -166,7 +166,7 @@ class LearnerFamily:
     def _stopped(self, proposal: Proposal, weights: Weights, rng: np.random.Generator) -> Candidate:
         """Fit step by step; each fold is scored where the others would stop."""
         assert self.prepared is not None
-        prepared, sample = self.prepared.using(self._as_asked(proposal)), self.sample
+        prepared, sample = self.prepared.using(self._adapted(proposal)), self.sample
         n, X, folds = len(sample.both) - len(sample.valid), sample.valid.X, sample.folds
         watching = [(n + out, self._stopping_weights(weights)[out]) for out in folds]
         valid = np.empty((len(sample.valid), sample.task.outputs))

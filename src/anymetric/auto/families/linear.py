@@ -76,11 +76,11 @@ class LinearFamily:
         return as_loss("squared" if self.sample.task.numbers else "logistic")
 
     @cached_property
-    def rarity(self) -> Floats64:
-        """By how much more each weight is held back where rows of both samples train.
+    def rare_binary_penalty(self) -> Floats64:
+        """A stronger penalty of rare binary features, where rows of both samples train.
 
-        Of what is rare the few validation rows tell next to nothing, and training rows, which may
-        mislead, would have the last word.
+        The few validation rows have hardly any information on rare features, and training rows,
+        which may mislead, would decide.
         """
         return rare_penalty(self.model, self.sample.both)
 
@@ -96,7 +96,7 @@ class LinearFamily:
     def fit(
         self, proposal: Proposal, near: Candidate | None, rng: np.random.Generator
     ) -> Candidate:
-        """Minimise the loss; validation rows that trained are scored by parameters without them."""
+        """Minimise the loss; validation rows that train are scored out-of-fold."""
         weights = self.sample.weights(proposal.weighting)
         objective = self._objective(proposal, weights)
         theta = minimise(
@@ -129,11 +129,11 @@ class LinearFamily:
         if weights.valid is not None:
             data = self.sample.valid if weights.train is None else self.sample.both
         rows = weights.joined
-        # A row twice is a row of weight two: of few rows their number is no guide.
+        # A row twice is a row of weight two.
         count = FEWEST_ROWS if self.sample.few else effective(rows)
         ridge: float | Floats64 = proposal.strength / count
         if weights.train is not None and weights.valid is not None:
-            ridge = ridge * self.rarity
+            ridge = ridge * self.rare_binary_penalty
         if np.mean(rows > 0.0) < 0.75 and weights.valid is None:
             kept = np.flatnonzero(rows > 0.0)
             data, rows = data.take(kept), rows[kept]
@@ -159,7 +159,7 @@ class LinearFamily:
                 rest = np.sum(hessians[1:], axis=0) - hessians[k + 1]
                 found = stepped(other, theta, H + (scale if n == 0 else 1.0) * rest)
             if found is None:
-                # What steps leave over is of the fold's own labels: it must not judge itself.
+                # The remaining error depends on the labels of the fold, which must not leak.
                 found = minimise(other, theta, tolerance=tolerance_of(objective.loss))
             yield out, found
 
@@ -177,7 +177,7 @@ def fold_hessians(
 
 
 def stepped(other: WeightedLoss, theta: Floats64, hessian: Floats64) -> Floats64 | None:
-    """Return where steps with one Hessian lead; None if they do not arrive.
+    """Return the result of steps with a fixed Hessian; None if they do not converge.
 
     Such steps shrink by about the same factor each: what the next would gain is known.
     """
@@ -200,7 +200,7 @@ def left_out(objective: WeightedLoss, theta: Floats64, data: Data, share: Floats
     """Return the score of each row by parameters that it did not train, to second order.
 
     The intercept stays where it is: without one row of a class every model leans towards the
-    other class, and the scores would tell the labels, the wrong way round.
+    other class, and the scores would leak the labels, with the wrong sign.
 
     Parameters
     ----------

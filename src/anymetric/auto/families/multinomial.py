@@ -77,7 +77,7 @@ class MultinomialFamily:
         folds = []
         if weights.valid is not None:
             for k, out in enumerate(sample.folds):
-                # It may begin only where its own rows did not lead.
+                # A warm start must not depend on the rows of the fold.
                 begin = starts[k] if starts else None
                 left = sample.weights(proposal.weighting, out)
                 folds.append(self._solved(proposal, left, begin))

@@ -1,4 +1,4 @@
-"""Ranking: weighted sums of surrogates on whole queries, followed by lines or by trees."""
+"""Ranking: weighted sums of surrogates on whole queries, for linear models and trees."""
 
 from __future__ import annotations
 
@@ -184,7 +184,7 @@ class RankingFamily:
         assert proposal.surrogates is not None
         steps = ITERATIONS
         if near is None:
-            # Where all scores are equal, a loss with kinks leads nowhere.
+            # A non-smooth loss may have no descent direction where all scores are equal.
             theta = plain(problem)
         else:
             theta, folds = near.state

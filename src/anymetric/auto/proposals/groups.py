@@ -1,4 +1,4 @@
-"""Proposals of class x group weights: a walk that goes on while plain weighted fits improve."""
+"""Proposals of class x group weights: a coordinate search while weighted fits improve."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from anymetric.metrics.gaps import ConfusionGap, GroupGap, OddsGap, RateGap
 from anymetric.metrics.groups import GapPenalty
 from anymetric.problem import Problem
 
-# Groups that are weighted apart at most.
+# Maximum number of groups with weights of their own.
 MOST_GROUPS = 6
-# Factors of one step, and of the finer steps after them; fits of one walk at most.
+# Factors of one step, and of the finer steps after them; maximum fits of one search.
 FACTORS, MOST_FITS = (2.0, 2.0**0.5), 30
 # The same for families whose every fit takes long.
 TREE_FACTORS, MOST_TREES = (3.0,), 6
@@ -25,24 +25,24 @@ TREE_FACTORS, MOST_TREES = (3.0,), 6
 Cells = dict[tuple[float, Any], float]
 
 
-def group_walk(
+def group_search(
     sample: Sample,
     problem: Problem,
     table: Predictions,
     strength: float = 10.0,
     family: str = LINEAR,
 ) -> Iterator[Proposal]:
-    """Yield fits in which a class of a group weighs more or less, from the best so far onward.
+    """Yield fits with other weights of a class in a group, starting from the best so far.
 
     A step makes the positives of a group heavier and its negatives lighter, or the other way round,
-    or changes one class of one group alone. Where it pays the next goes further.
+    or changes one class of one group alone. Steps that improve are repeated.
 
     Parameters
     ----------
     sample : Sample
     problem : Problem
     table : Predictions
-        Every proposal must be its last line when the next is asked for.
+        The caller must append every proposal before drawing the next.
     strength : float
     family : str
     """
@@ -58,7 +58,7 @@ def group_walk(
     for factor in factors:
         for step in steps(groups, factor, family == LINEAR):
             for sign in (1.0, -1.0):
-                moved = yield from onward(
+                moved = yield from continued(
                     table, base, strength, family, cells, step, sign, cost, most
                 )
                 cells, gained, most = moved[0], moved[1] < cost, moved[2]
@@ -69,7 +69,7 @@ def group_walk(
                 return
 
 
-def onward(
+def continued(
     table: Predictions,
     base: Weighting,
     strength: float,
@@ -80,7 +80,7 @@ def onward(
     cost: float,
     most: int,
 ) -> Generator[Proposal, None, tuple[Cells, float, int]]:
-    """Yield steps in one direction while they pay; return where that led, its cost, and the rest.
+    """Yield steps in one direction while they improve; return the weights, cost and fits left.
 
     The cells hold logarithms of factors.
     """
@@ -100,7 +100,7 @@ def onward(
 def steps(groups: list[Any], factor: float, single: bool) -> list[Cells]:
     """Return the steps: a group's classes against each other, then each class alone.
 
-    Of two groups one suffices: what lifts one lowers the other, at a tuned threshold.
+    Of two groups one suffices: at a tuned threshold, raising one lowers the other.
 
     Examples
     --------
@@ -125,7 +125,7 @@ def weighted_groups(sample: Sample, problem: Problem) -> list[Any]:
 
 
 def compares_groups(metric: Metric) -> bool:
-    """Return whether a metric, or a limit, reads how far groups are apart.
+    """Return whether a metric, or a limit, reads differences between groups.
 
     Examples
     --------

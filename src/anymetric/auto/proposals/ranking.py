@@ -28,7 +28,7 @@ def ranking_proposals(
     ----------
     rows : QueryRows
     table : Predictions
-        Every proposal must be its last line when the next is asked for.
+        The caller must append every proposal before drawing the next.
     use_validation : "auto" or bool
     family : str
     """

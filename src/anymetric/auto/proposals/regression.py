@@ -16,22 +16,21 @@ from anymetric.losses import Huber, Loss, Lp, Squared, Tilted
 from anymetric.models import Linear
 
 Floats64 = NDArray[np.float64]
-# With fewer rows than so many a column the ridge is sought among these, unless that is too much
-# work.
+# With fewer rows per column than this the ridge is cross-validated, unless that is too expensive.
 TALL, COSTLY = 10, 1e10
 RIDGES = (1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0, 3000.0, 10000.0)
-# Robust standard deviations from a fit to which targets are drawn in to ask for the ridge.
+# Robust standard deviations from a fit beyond which targets are clipped to choose the ridge.
 NEAR = 1.5
-# The strength by which trees are asked to be smaller, and losses that they are asked for.
+# The strength of proposals for smaller trees, and the further losses of trees.
 SMALLER, OF_TREES = 100.0, (Huber(0.2), Lp(1.1))
 
 
 def regression_proposals(
     sample: Sample, model: Linear, table: Predictions, use_validation: bool
 ) -> Iterator[Proposal]:
-    """Yield least squares first, then losses from blunt to sharp (Example 2 of the paper).
+    """Yield least squares first, then robust losses and high powers (Example 2 of the paper).
 
-    Where predictions should lie to one side of the targets, losses that lean there follow.
+    For an asymmetric metric, asymmetric losses follow.
     """
     ridge = ridge_of(sample, model)
     losses: list[Loss] = [Squared(), Huber(0.03), Huber(0.2), Lp(1.5), Lp(3.0), Lp(4.0)]
@@ -62,7 +61,7 @@ def regression_trees(sample: Sample, use_validation: bool, family: str) -> Itera
 
 
 def few_numbers(sample: Sample, model: Linear) -> Iterator[Proposal]:
-    """Yield the two plainest: all that a handful of rows can choose between."""
+    """Yield the two plainest proposals, for very few rows."""
     for loss in (None, Huber(0.5)):
         yield Proposal(Weighting("train"), ridge_of(sample, model), loss)
 
@@ -114,10 +113,10 @@ class Spectrum:
         return cls(left, sizes, weights, intercept)
 
     def ridge(self, y: Floats64) -> float:
-        """Return the ridge that is best for targets, those far from the fit drawn in.
+        """Return the best ridge, with targets far from the fit clipped.
 
-        Targets far beyond the others ask for far too much ridge. Drawn in to a fit that they have
-        flattened they still do: so it goes on as long as the ridge falls.
+        Outlying targets inflate the ridge, also through the fit that they are clipped to: so this
+        is repeated as long as the ridge falls.
         """
         best, fit = self.best(drawn_in(y, np.zeros(len(y)), self.weights))
         for _ in RIDGES:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anymetric.auto.constants import MIXED, RIDGES, TRIED
-from anymetric.auto.proposals.groups import group_walk
+from anymetric.auto.proposals.groups import group_search
 from anymetric.auto.records import LINEAR, Predictions, Proposal, Weighting
 from anymetric.auto.sample import Sample, effective
 from anymetric.losses import as_loss
@@ -18,15 +18,15 @@ from anymetric.problem import Problem
 from anymetric.surrogates import Sliced
 
 Floats64 = NDArray[np.float64]
-# Below this share of effective rows the density ratio says that the samples differ.
+# Below this share of effective rows the samples are taken as different.
 ALIKE = 0.97
-# The ridge where nothing is known of it.
+# The default ridge.
 USUAL = 10.0
 # A class with fewer rows is not cut in halves.
 HALVED = 50
 # Trees are trained on mixtures with this share of validation rows, and with the best of those of
 # lines (three shares instead cost as much on four public tasks with five development seeds);
-# and on so many of their sources and amounts.
+# and on this many of the best sources and amounts.
 OF_TREES, FOLLOWED = 0.85, 2
 
 
@@ -39,19 +39,19 @@ def linear_proposals(
 ) -> Iterator[Proposal]:
     """Yield plain and balanced losses with rising ridges, mixtures, sources, amounts, halves.
 
-    How much ridge is right, the costs so far say: a higher one is tried where the last paid, and
-    what follows gets the best.
+    The ridge follows from the costs so far: a higher one is tried where the last improved, and the
+    proposals that follow get the best.
 
     Parameters
     ----------
     sample : Sample
     problem : Problem
     table : Predictions
-        Every proposal must be its last line when the next is asked for.
+        The caller must append every proposal before drawing the next.
     use_validation : bool
-        Let validation rows train as well, cross-fitted.
+        Whether validation rows train as well, cross-fitted.
     only_validation : bool
-        Nothing without them.
+        No proposals without validation rows.
     """
     balances = balances_of(sample, problem)
     if only_validation:
@@ -77,7 +77,7 @@ def linear_proposals(
 def ridge_path(
     weightings: Sequence[Weighting], table: Predictions
 ) -> Generator[Proposal, None, float]:
-    """Yield weightings with rising ridges, as long as these pay; return the best ridge."""
+    """Yield weightings along a ridge path while costs fall; return the best ridge."""
     best, least = RIDGES[0], np.inf
     for place, strength in enumerate(RIDGES):
         costs = []
@@ -94,10 +94,10 @@ def ridge_path(
 def further(
     sample: Sample, problem: Problem, table: Predictions, ridge: float
 ) -> Iterator[Proposal]:
-    """Yield what columns beside X suggest: sources, amounts, groups; and halves of a class."""
+    """Yield proposals from metadata (sources, amounts, groups), and halves of a class."""
     found = [*by_source(sample, problem), *by_amount(sample, problem)]
     yield from (Proposal(one, ridge) for one in found)
-    yield from group_walk(sample, problem, table, ridge)
+    yield from group_search(sample, problem, table, ridge)
     if sample.task.exclusive:
         for balance in (0.0, 0.5, 1.0):
             weighting = Weighting(sample.source, balance=balance)
@@ -109,10 +109,10 @@ def further(
 def tree_proposals(
     sample: Sample, problem: Problem, table: Predictions, use_validation: bool, family: str
 ) -> Iterator[Proposal]:
-    """Yield the shorter list for families whose every fit takes long.
+    """Yield a shorter list for families with slow fits.
 
-    Sources, amounts and shares are those that served lines best; mixtures follow the best of the
-    training rows.
+    Sources, amounts and shares are those that were best for linear models; mixtures follow the
+    best weighting of the training rows.
     """
     # At a tuned threshold balanced classes and smaller trees gain nothing: three more proposals
     # 0.0008 +- 0.0021, F1 and G-mean of 42 KEEL sets.
@@ -121,20 +121,20 @@ def tree_proposals(
     special = [*by_source(sample, problem), *by_amount(sample, problem)]
     for one in (*bases, *followed(table, special)):
         yield Proposal(one, family=family)
-    yield from group_walk(sample, problem, table, family=family)
+    yield from group_search(sample, problem, table, family=family)
     if sample.single or not use_validation:
         return
     yield Proposal(Weighting("valid"), family=family)
     own = [k for k in table.of(family) if table.candidates[k].proposal.weighting in bases]
     leader = min(own, key=lambda k: table.assessments[k].mean, default=None)
     if leader is not None:
-        likeness = table.candidates[leader].proposal.weighting.likeness
+        importance = table.candidates[leader].proposal.weighting.importance
         for share in mixed_shares(sample, problem, table):
-            yield Proposal(Weighting("both", share, likeness), family=family)
+            yield Proposal(Weighting("both", share, importance), family=family)
 
 
 def followed(table: Predictions, weightings: Sequence[Weighting]) -> list[Weighting]:
-    """Return those that served lines best; all of them, if there are no lines to follow."""
+    """Return those that were best for linear models; all, if there are no linear models."""
     lines = table.of(LINEAR)
     if not lines:
         return [*weightings]
@@ -143,7 +143,7 @@ def followed(table: Predictions, weightings: Sequence[Weighting]) -> list[Weight
 
 
 def mixed_shares(sample: Sample, problem: Problem, table: Predictions) -> list[float]:
-    """Return shares of validation rows: the best for lines, all without lines, and a large one.
+    """Return shares of validation rows: the best for linear models, or all, and a large one.
 
     Where costs are known by row, probabilities decide: all rows alike is one of them.
     """
@@ -156,15 +156,15 @@ def mixed_shares(sample: Sample, problem: Problem, table: Predictions) -> list[f
 
 
 def few_proposals(family: str = LINEAR) -> Iterator[Proposal]:
-    """Yield the two plainest: all that a handful of rows can choose between."""
+    """Yield the two plainest proposals, for very few rows."""
     for balance in (0.0, 1.0):
         yield Proposal(Weighting("train", balance=balance), family=family)
 
 
 def balances_of(sample: Sample, problem: Problem) -> tuple[float, ...]:
-    """Return how far classes are evened out.
+    """Return the degrees of class balancing to try.
 
-    For an order of the rows no threshold makes up for what balance distorts.
+    Ranking metrics have no threshold that corrects for the distortion of full balancing.
     """
     if sample.task.many:
         return (0.0, 0.5, 1.0)
@@ -172,7 +172,7 @@ def balances_of(sample: Sample, problem: Problem) -> tuple[float, ...]:
 
 
 def with_balance(weighting: Weighting, balance: float) -> Weighting:
-    """Return the weighting with classes evened out so far."""
+    """Return the weighting with this degree of class balancing."""
     return replace(weighting, balance=balance)
 
 
@@ -182,7 +182,7 @@ def with_balances(weighting: Weighting, balances: Sequence[float]) -> list[Weigh
 
 
 def like_validation(sample: Sample) -> list[Weighting]:
-    """Return weightings of training rows by their likeness to validation rows, if these differ.
+    """Return weightings of training rows by importance, if the validation rows differ.
 
     Examples
     --------
@@ -191,12 +191,12 @@ def like_validation(sample: Sample) -> list[Weighting]:
     >>> rows = Data(np.zeros((4, 1)), np.ones(4))
     >>> ratio = np.array([2.0, 0.1, 0.1, 0.1])
     >>> [w.name for w in like_validation(Sample(Task((0, 1)), rows, rows, np.arange(4), ratio))]
-    ['train like valid']
+    ['train importance-weighted']
     """
-    ratio = sample.likeness
+    ratio = sample.density_ratio
     if ratio is None or effective(ratio) > ALIKE * len(ratio):
         return []
-    return [Weighting(likeness=1.0)]
+    return [Weighting(importance=1.0)]
 
 
 def mixtures(
@@ -206,7 +206,7 @@ def mixtures(
     for base in bases:
         for share in sorted({sample.natural, *MIXED}):
             for balance in balances:
-                yield Proposal(Weighting("both", share, base.likeness, balance), strength)
+                yield Proposal(Weighting("both", share, base.importance, balance), strength)
 
 
 def by_source(sample: Sample, problem: Problem) -> Iterator[Weighting]:
@@ -230,7 +230,7 @@ def by_source(sample: Sample, problem: Problem) -> Iterator[Weighting]:
 def by_amount(sample: Sample, problem: Problem) -> Iterator[Weighting]:
     """Yield rows weighted by a column of amounts that the metric reads, in one class or in both.
 
-    A metric of money counts a row by what is at stake in it.
+    A metric of money weighs a row by its amount.
     """
     data = sample.stock
     if sample.task.many:

@@ -1,4 +1,4 @@
-"""Asked: the user's functions and scikit-learn's scorers on many classes or labels."""
+"""Multiclass: user's functions and scikit-learn's scorers for many classes or labels."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from anymetric.metrics.scorers import ScorerMetric, takes_weights
 
 
 @dataclass(frozen=True)
-class AskedMetric(Metric):
-    """A user's function or a scorer, asked about many classes.
+class MulticlassMetric(Metric):
+    """A user's function or a scorer for many classes.
 
     A function of decisions gets the user's own labels; one of scores gets them as ``(n, C)``, one
     of probabilities their softmax, or for sets of labels their logistic transform. There the
@@ -39,7 +39,7 @@ class AskedMetric(Metric):
     >>> from anymetric.metrics import as_metric
     >>> def hits(y_true, y_pred):
     ...     return sum(y_true == y_pred)
-    >>> metric = AskedMetric(as_metric(hits, greater_is_better=True))
+    >>> metric = MulticlassMetric(as_metric(hits, greater_is_better=True))
     >>> bound = metric.bind(np.array([0.0, 2.0]), labels=Classes(("a", "b", "c")))
     >>> float(bound.values(np.array([[1.0, 0.0, 0.0], [1.0, 0.0, 2.0]])))
     2.0
@@ -51,22 +51,22 @@ class AskedMetric(Metric):
 
     @property
     def name(self) -> str:
-        """The name of what is asked."""
+        """The inner metric's name."""
         return self.inner.name
 
     @property
     def greater_is_better(self) -> bool:
-        """As for what is asked."""
+        """The inner metric's."""
         return self.inner.greater_is_better
 
     @property
     def ceiling(self) -> float:
-        """As for what is asked."""
+        """The inner metric's."""
         return self.inner.ceiling
 
     @property
     def needs(self) -> tuple[str, ...]:
-        """The side columns that must be there."""
+        """The metadata columns that must be there."""
         return self.inner.needs
 
     @property
@@ -76,27 +76,27 @@ class AskedMetric(Metric):
 
     @property
     def reads_features(self) -> bool:
-        """As for what is asked."""
+        """The inner metric's."""
         return self.inner.reads_features
 
     def _check_columns(self, side: Columns) -> None:
-        """Leave this to what is asked."""
+        """Leave this to the inner metric."""
 
     def _bind(self, rows: Rows) -> BoundMetric:
         if not isinstance(rows.labels, Classes):
             raise ValueError(f"Metric {self.name!r} was made for many classes; got two.")
         if isinstance(self.inner, ScorerMetric):
-            return BoundAsked(self, rows, classes=rows.labels)
+            return BoundMulticlass(self, rows, classes=rows.labels)
         if self.inner.on is None:
             raise ValueError(self.inner.unclear)
-        return BoundAsked(self, rows, self.inner.columns(rows), classes=rows.labels)
+        return BoundMulticlass(self, rows, self.inner.columns(rows), classes=rows.labels)
 
 
 @dataclass(frozen=True, eq=False)
-class BoundAsked(BoundClasses, BoundCalls):
+class BoundMulticlass(BoundClasses, BoundCalls):
     """A black box on rows of many classes: one call a probe, always with fresh arrays."""
 
-    metric: AskedMetric
+    metric: MulticlassMetric
     columns: dict[str, Any] = field(default_factory=dict)
 
     def one(self, probe: int, scores: Floats) -> float:
@@ -108,11 +108,11 @@ class BoundAsked(BoundClasses, BoundCalls):
 
     @property
     def slots(self) -> int:
-        """As for what is asked."""
+        """The inner metric's."""
         return int(getattr(self.metric.inner, "slots", 1))
 
     def stop(self) -> None:
-        """As for what is asked."""
+        """The inner metric's."""
         getattr(self.metric.inner, "stop", lambda: None)()
 
     def reads(self, scores: Floats) -> NDArray[Any]:
@@ -168,7 +168,7 @@ def read(on: str | None, scores: NDArray[np.float64], classes: Classes) -> NDArr
         return scores
     if on == "probabilities":
         return np.asarray(softmax(scores, axis=1) if classes.exclusive else expit(scores))
-    return classes.told(scores)
+    return classes.labels_of(scores)
 
 
 class ScoredClasses(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -202,14 +202,14 @@ class ScoredClasses(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _seen(self, X: Any) -> NDArray[np.float64]:
         if np.shape(X)[0] != len(self.scores):
             raise ValueError(
-                f"the scorer asked about {np.shape(X)[0]} rows, and only the scores of all "
+                f"the scorer needs the scores of {np.shape(X)[0]} rows, and only those of all "
                 f"{len(self.scores)} together are known"
             )
         return self.scores.copy()
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the decisions."""
-        return self.classes.told(self._seen(X))
+        return self.classes.labels_of(self._seen(X))
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Return the scores."""

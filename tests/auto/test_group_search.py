@@ -7,7 +7,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from anymetric import MetricClassifier
-from anymetric.auto.proposals.groups import MOST_FITS, group_walk
+from anymetric.auto.proposals.groups import MOST_FITS, group_search
 from anymetric.auto.records import Assessment, Candidate, Predictions, Proposal, Weighting
 from anymetric.metrics import as_metric
 
@@ -29,7 +29,7 @@ def walked(cost_of, metric="penalised_demographic_parity"):
         seen.append(factors)
 
     add(Proposal(Weighting("all")))
-    for proposal in group_walk(sample, problem, table):
+    for proposal in group_search(sample, problem, table):
         add(proposal)
     return seen, [one.cost for one in table.assessments]
 

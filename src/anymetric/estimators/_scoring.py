@@ -1,4 +1,4 @@
-"""Answers: what a fitted estimator tells about rows: scores, values, a diagnosis."""
+"""Scoring: scores, metric values and the diagnosis of a fitted estimator on new rows."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from anymetric.data import Data
 from anymetric.diagnosis import around_scores, diagnose
-from anymetric.estimators._columns import items, reads, rule_columns, side_columns
+from anymetric.estimators._columns import items, metadata_columns, reads, rule_columns
 from anymetric.estimators._learned import (
     tree_gains,
 )
@@ -24,7 +24,7 @@ from anymetric.metrics import LimitValue
 from anymetric.rules import TopRule
 
 
-class Answers:
+class ScoresRows:
     """Scores, the metric itself, limits and the diagnosis of new rows."""
 
     def _checked(self, X):
@@ -44,16 +44,16 @@ class Answers:
         product = self._checked(X) @ self.coef_.ravel() + np.ravel(self.intercept_)[0]
         return np.asarray(product, dtype=np.float64)
 
-    def _told_scores(self, X, groups=None, side=None):
-        """Return the scores of rows; a decision rule may read metadata of theirs."""
+    def _ruled_scores(self, X, groups=None, side=None):
+        """Return scores with the decision rule applied, which may read metadata."""
         scores, rule = self._scores(X), getattr(self, "decision_rule_", None)
-        if rule is None or isinstance(rule, TopRule):  # a top is of all rows given together
+        if rule is None or isinstance(rule, TopRule):  # the top is taken over all rows given
             return scores
         return rule.moved(scores, rule_columns(rule, scores, groups, side, type(self).__name__))
 
-    def _judged_scores(self, X, groups, side):
+    def _metric_scores(self, X, groups, side):
         """Return the scores that the metric reads."""
-        return self._told_scores(X, groups, side)
+        return self._ruled_scores(X, groups, side)
 
     def score(self, X, y, sample_weight=None, *, groups=None, side=None, **metadata) -> float:
         """Return the metric itself, in its own direction.
@@ -74,7 +74,7 @@ class Answers:
         return self._valued(self.metric_, X, y, sample_weight, groups, side)
 
     def _with_named(self, side, metadata):
-        """Return the side columns with those that were given by name."""
+        """Return the metadata with the columns that were given by name."""
         given = {name: column for name, column in metadata.items() if column is not None}
         if not given:
             return side
@@ -112,12 +112,12 @@ class Answers:
     def feature_importances_(self):
         """How much each feature lowered the loss of the trees, summing to one (see `model_`).
 
-        Only where the model holds LightGBM's trees; a line that it also holds is not counted.
+        Available if the model contains LightGBM's trees; linear models beside them are not counted.
         Importances for the metric itself: `sklearn.inspection.permutation_importance`.
         """
         gains = tree_gains(self.__dict__.get("model_"))
         if gains is None:
-            raise AttributeError("feature_importances_ is there only where the model has trees.")
+            raise AttributeError("feature_importances_ is available only for models with trees.")
         return gains
 
     def _get_metadata_request(self):
@@ -128,7 +128,7 @@ class Answers:
         return requests
 
     def constraint_values(self, X, y, sample_weight=None, *, groups=None, side=None):
-        """Return every limit of `subject_to`, and what these rows say of it.
+        """Return every limit of `subject_to` with its value on these rows.
 
         Parameters
         ----------
@@ -146,22 +146,22 @@ class Answers:
         return tuple(LimitValue(one, self._valued(one.metric, *given)) for one in limits)
 
     def _valued(self, metric, X, y, sample_weight, groups, side):
-        """Return a metric of the predictions on rows."""
-        scores = self._judged_scores(X, groups, side)
+        """Return the value of a metric on rows."""
+        scores = self._metric_scores(X, groups, side)
         check_consistent_length(X, y)
         y, scores, weights, columns, X = weighed(
             metric,
             self._encode_valid(as_target(y)),
             scores,
             None if sample_weight is None else checked_weights(sample_weight, scores),
-            side_columns(scores, side, groups=groups),
+            metadata_columns(scores, side, groups=groups),
             as_matrix(self._checked(X)),
         )
         bound = metric.bind(y, weights=weights, side=columns, labels=self._labels(), X=X)
         return float(bound.values(scores))
 
     def diagnose(self, X, y, *, sample_weight=None, groups=None, side=None, source=None):
-        """Say how well the surrogates explain the metric, whether training paid, what to do.
+        """Report how well the surrogates explain the metric, whether training paid off, what to do.
 
         Parameters
         ----------
@@ -178,10 +178,10 @@ class Answers:
         """
         moved = bool(getattr(getattr(self, "decision_rule_", None), "needs", ()))
         known = hasattr(self, "model_") or moved
-        scores = self._told_scores(X, groups, side) if known else None
+        scores = self._ruled_scores(X, groups, side) if known else None
         X = self._checked(X)
         y = self._encode_valid(as_target(y))
-        columns = side_columns(X, side, groups=groups, source=source)
+        columns = metadata_columns(X, side, groups=groups, source=source)
         data = Data(as_matrix(X), y, checked_weights(sample_weight, X), columns)
         problem = self._problem(self.metric_, data, data)
         if scores is not None:
@@ -191,7 +191,7 @@ class Answers:
         return diagnose(problem, self._parameters(problem, theta), self.summary_, rng)
 
     def _diagnose_scores(self, problem, scores):
-        """Probe around the scores of a model that has more to it than parameters."""
+        """Probe around the scores of a model without a parameter vector."""
         scores = unit_of(problem.metric).small_scores(scores)
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
         return diagnose(*around_scores(problem, scores), self.summary_, rng)
