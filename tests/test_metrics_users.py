@@ -453,7 +453,7 @@ def test_a_scorer_that_asks_about_other_rows_is_told():
     def halves(estimator, X, y):
         return np.mean(estimator.predict(X[:2]) == y[:2])
 
-    with pytest.raises(MetricError, match="asked about 2 rows"):
+    with pytest.raises(MetricError, match="needs the scores of 2 rows"):
         as_metric(halves).bind(Y, labels=LABELS, X=np.eye(5)).values(SCORES)
 
 

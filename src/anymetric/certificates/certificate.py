@@ -92,10 +92,7 @@ class Certificate:
         level = shown(self.claim.level)
         if self.certified:
             on = "" if self.flagged is None else f"{self.flagged:,} flagged of "
-            return (
-                f"{self.claim}: {shown(self.value)} on {on}{self.rows:,} rows that chose "
-                f"nothing{about}"
-            )
+            return f"{self.claim}: {shown(self.value)} on {on}{self.rows:,} held-out rows{about}"
         needs = f"no number of rows will do, as the value here is {shown(self.value)}"
         if self.needed is not None:
             needs = f"{level} needs about {self.needed:,}"
