@@ -148,7 +148,7 @@ class Decision:
             return self.decision_function(scores)
         moved, many = self._moved(scores, groups, side), self.target.many
         if many is not None:
-            return many.told(moved)
+            return many.labels_of(moved)
         return np.asarray(self.target.labels)[(moved > 0.0).astype(np.intp)]
 
     def _moved(self, scores: ArrayLike, groups: Any, side: Any) -> Floats64:

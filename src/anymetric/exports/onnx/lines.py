@@ -30,8 +30,8 @@ def plain_table(graph: Graph, X: str, plain: Plain) -> str:
         filled = graph.node("Min", filled, graph.constant(high))
     numbers = np.setdiff1d(np.arange(len(plain.means)), list(plain.categories))
     parts = [graph.columns(filled, numbers)]
-    if len(plain.gaps):
-        parts.append(graph.columns(graph.cast(missing, "DOUBLE"), plain.gaps))
+    if len(plain.with_missing):
+        parts.append(graph.columns(graph.cast(missing, "DOUBLE"), plain.with_missing))
     for k, codes in plain.categories.items():
         if len(codes):
             same = graph.node("Equal", graph.columns(X, [k]), graph.constant(codes))
