@@ -224,8 +224,9 @@ def test_a_metric_of_scores_reads_their_order_or_their_sizes(rows):
 
 
 def test_three_classes_have_a_cost_matrix_and_macro_f1():
-    from anymetric.metrics import Classes
     from anymetric.metrics.asked import AskedMetric
+
+    from anymetric.metrics import Classes
 
     rng = np.random.default_rng(0)
     y = rng.integers(0, 3, 400).astype(float)

@@ -48,7 +48,7 @@ class ExplainsMetric:
             fresh = Record.of(self.__dict__["metric_"], rows, problem.labels)
             record.y, record.side, record.X = fresh.y, fresh.side, fresh.X
         if scores is None and solution.scorer is None:
-            scores = problem.judged(solution.theta)
+            scores = problem.validation_scores(solution.theta)
         elif scores is None:
             scores = solution.scorer.scores(rows.X)
         record.scores = np.asarray(scores, dtype=np.float64)
