@@ -81,7 +81,7 @@ def parser() -> argparse.ArgumentParser:
     line.add_argument("--seeds", type=seeds, default=seeds("0-4"), help="such as 0-4 or 0,3,7")
     line.add_argument("--out", type=Path, default=OUT, help="the CSV; the table goes beside it")
     line.add_argument("--jobs", type=int, default=1, help="processes, one thread each")
-    line.add_argument("--again", action="store_true", help="compute rows that are there anew")
+    line.add_argument("--again", action="store_true", help="recompute stored rows")
     return line
 
 
@@ -96,7 +96,7 @@ def report(rows: Iterable[Row]) -> str:
         full = costs[task, FULL]
         own = (differences(full, costs.get((task, name), {})) for name in REMOVED)
         lines.append([task, str(len(full)), f"{mean(full.values()):.4f}", *map(told, own)])
-    lines.append(["tasks harmed / helped", "", "", *(verdict(costs, tasks, n) for n in REMOVED)])
+    lines.append(["tasks harmed / helped", "", "", *(result(costs, tasks, n) for n in REMOVED)])
     return "\n".join(
         [
             "# Ablation",
@@ -140,7 +140,7 @@ def told(rises: Sequence[float]) -> str:
     return f"**{text}**" if clear(rises) else text
 
 
-def verdict(costs: dict[tuple[str, str], dict[int, float]], tasks: list[str], name: str) -> str:
+def result(costs: dict[tuple[str, str], dict[int, float]], tasks: list[str], name: str) -> str:
     """Count the tasks that are clearly worse, and clearly better, without an ingredient."""
     every = [differences(costs[task, FULL], costs.get((task, name), {})) for task in tasks]
     signs = [mean(rises) > 0.0 for rises in every if clear(rises)]

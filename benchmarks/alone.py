@@ -6,7 +6,7 @@ Everybody gets the same few rows and the same metric, and has to see how much of
 from and how much to validate by. The baselines are what scikit-learn offers for it: class weights,
 a threshold tuned by cross-validation, C and a threshold, each nested in the other; a threshold
 tuned on a fifth held out; and LightGBM with a tuned threshold, which is no linear model. The test
-rows are the same for all, and scikit-learn's own functions judge them.
+rows are the same for all, and scikit-learn's own functions evaluate them.
 """
 
 from __future__ import annotations
@@ -144,7 +144,7 @@ def measure(task: Task, seed: int, names: Sequence[str]) -> list[Row]:
 
 
 def place(task: Task, name: str, seed: int) -> tuple[str, str, int, str, int]:
-    """Return what a row is told apart by."""
+    """Return the key of a row."""
     return task.data, task.metric, task.rows, name, seed
 
 
@@ -186,7 +186,7 @@ def report(rows: Sequence[Row]) -> str:
             "differences. Seconds of one core: median.",
             "",
             markdown(
-                ["method", "rank", "ahead of it", "behind it", "mean lead", "seconds"],
+                ["method", "rank", "ahead of it", "behind it", "mean improvement", "seconds"],
                 [[*line, f"{seconds[line[0]]:.2g}"] for line in duels(values.values(), names)],
             ),
             "",
@@ -209,10 +209,10 @@ def duels(tasks: Iterable[dict[str, dict[int, float]]], names: Sequence[str]) ->
     ranks = dict(zip(linear, rankdata(-means, axis=1).mean(axis=0), strict=True))
     lines = []
     for name in names:
-        leads = [[task[OURS][s] - v for s, v in task[name].items()] for task in tasks]
-        clear = [mean(lead) / (error(lead) or np.inf) for lead in leads]
+        improvements = [[task[OURS][s] - v for s, v in task[name].items()] for task in tasks]
+        clear = [mean(improvement) / (error(improvement) or np.inf) for improvement in improvements]
         counts = [sum(c > 2.0 for c in clear), sum(c < -2.0 for c in clear)]
-        told = [*map(str, counts), f"{mean(map(mean, leads)):+.4f}"]
+        told = [*map(str, counts), f"{mean(map(mean, improvements)):+.4f}"]
         rank = f"{ranks[name]:.2f}" if name in ranks else "–"
         lines.append([name, rank, *(["–"] * 3 if name == OURS else told)])
     return lines

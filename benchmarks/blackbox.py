@@ -1,4 +1,4 @@
-"""Black boxes: metrics that fail, hang, vary, or may be asked twenty times.
+"""Black boxes: metrics that fail, hang, vary, or may be called twenty times.
 
     python benchmarks/blackbox.py [--seeds 0-9] [--section faults,noise,calls,once]
         [--task compas] [--table]
@@ -146,7 +146,7 @@ def made_up(seed: int = 0) -> Parts:
 
 
 def failed_once(at: int) -> Row:
-    """Fit once with a failure at a call, by a function with a kink, which asks for many."""
+    """Fit once with a failure at a call, by a function with a kink, which needs many."""
     parts = made_up()
     metric = FunctionMetric(worst_group, True, "decisions", ("groups",), name="worst group")
     box = Box(metric, once(at))

@@ -40,7 +40,7 @@ PEER = "lightgbm"
 
 
 def flipped(make: Maker, share: float) -> Maker:
-    """Turn a share of one group's positive training labels into negative ones."""
+    """Flip a share of one group's positive training labels."""
 
     def spoil(seed: int) -> Parts:
         parts = make(seed)
@@ -124,7 +124,7 @@ def parser() -> argparse.ArgumentParser:
     line.add_argument("--methods", nargs="+", default=["*"], metavar="NAME", help="likewise")
     line.add_argument("--seeds", type=seeds, default=seeds("0-4"), help="such as 0-4 or 0,3,7")
     line.add_argument("--out", type=Path, default=OUT, help="the CSV; the table goes beside it")
-    line.add_argument("--again", action="store_true", help="compute rows that are there anew")
+    line.add_argument("--again", action="store_true", help="recompute stored rows")
     line.add_argument("--table", action="store_true", help="only print and write the table")
     return line
 
@@ -175,7 +175,7 @@ Costs = dict[tuple[str, str], dict[int, Row]]
 
 
 def report(rows: Iterable[Row]) -> str:
-    """Return the tables: costs and leads by task, then ranks and seconds by method."""
+    """Return the tables: costs and improvements by task, then ranks and seconds by method."""
     found: Costs = {}
     for row in rows:
         found.setdefault((row.task, row.method), {})[row.seed] = row
@@ -214,29 +214,31 @@ def line(found: Costs, task: str, names: list[str], ours: list[str]) -> list[str
     costs = {name: [r.cost for r in found.get((task, name), {}).values()] for name in names}
     best = min(mean(own) for own in costs.values() if own)
     texts = [bold(spread(own), bool(own) and mean(own) == best) for own in costs.values()]
-    leads = [lead(found, task, name) for name in ours]
+    improvements = [improvement(found, task, name) for name in ours]
     count = str(max(map(len, costs.values())))
-    return [task, count, *texts, *(told(own) for own in leads)]
+    return [task, count, *texts, *(formatted(own) for own in improvements)]
 
 
-def lead(found: Costs, task: str, name: str) -> list[float]:
+def improvement(found: Costs, task: str, name: str) -> list[float]:
     """Return by how much a method is ahead of the peer, on every seed that both have."""
     peer, own = found.get((task, PEER), {}), found.get((task, name), {})
     return [peer[seed].cost - own[seed].cost for seed in sorted(own) if seed in peer]
 
 
-def told(leads: Sequence[float]) -> str:
-    """Say a mean lead and its standard error.
+def formatted(improvements: Sequence[float]) -> str:
+    """Format a mean improvement and its standard error.
 
-    >>> told([0.01, 0.012]), told([0.5]), told([])
+    >>> formatted([0.01, 0.012]), formatted([0.5]), formatted([])
     ('**+0.0110 ± 0.0010**', '+0.5000', '–')
     """
-    if not leads:
+    if not improvements:
         return "–"
-    text = f"{mean(leads):+.4f}"
-    if len(leads) < 2:
+    text = f"{mean(improvements):+.4f}"
+    if len(improvements) < 2:
         return text
-    return bold(f"{text} ± {error(leads):.4f}", mean(leads) > 2.0 * error(leads))
+    return bold(
+        f"{text} ± {error(improvements):.4f}", mean(improvements) > 2.0 * error(improvements)
+    )
 
 
 def ranks(found: Costs, tasks: list[str], names: list[str]) -> list[list[str]]:
@@ -252,10 +254,10 @@ def ranks(found: Costs, tasks: list[str], names: list[str]) -> list[list[str]]:
         own = [
             row for (_, method), rows in found.items() if method == name for row in rows.values()
         ]
-        leads = [lead(found, task, name) for task in tasks]
-        leads = [some for some in leads if len(some) > 1]
-        behind = sum(mean(some) < -error(some) for some in leads)
-        ahead = sum(mean(some) > 2.0 * error(some) for some in leads)
+        improvements = [improvement(found, task, name) for task in tasks]
+        improvements = [some for some in improvements if len(some) > 1]
+        behind = sum(mean(some) < -error(some) for some in improvements)
+        ahead = sum(mean(some) > 2.0 * error(some) for some in improvements)
         place = f"{rank[name]:.2f}" if name in rank else "–"
         lines.append(
             [

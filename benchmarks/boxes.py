@@ -76,7 +76,7 @@ def once(at: int) -> Callable[[int, float], float]:
 
 
 def fitted(model: Any, parts: Parts) -> Any:
-    """Fit on the training rows, judged by the validation rows."""
+    """Fit on the training rows and the validation rows."""
     train, valid = parts.train, parts.valid
     given = {"X_val": valid.X, "y_val": valid.y, "groups_val": groups_of(valid)}
     return model.fit(train.X, train.y, groups=groups_of(train), **given)

@@ -5,7 +5,7 @@
 
 Every section is a module of the package beside this file and writes its own rows and table,
 `results/decisions_<section>.csv` and `.md`; what is already in the file is not measured again.
-`--quick` asks each for a small part of its work.
+`--quick` runs a small part of each.
 """
 
 import sys

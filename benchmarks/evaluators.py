@@ -93,7 +93,7 @@ def forked(*given):
 
 
 def batches(name, home):
-    """Return how many questions the run asks at a time."""
+    """Return the batch sizes of the run's questions."""
     from anymetric.metrics import evaluations
 
     sizes, asked = [], evaluations.Direct.answers

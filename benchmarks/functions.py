@@ -143,7 +143,7 @@ def measure(function: Callable[..., float], data: str, name: str, seed: int) -> 
 
 
 def fitted(model: Any, parts: Parts) -> None:
-    """Fit a model on the training rows, judged by the validation rows."""
+    """Fit a model on the training rows and the validation rows."""
     train, valid = parts.train, parts.valid
     judges = {"X_val": valid.X, "y_val": valid.y, "groups_val": valid.groups}
     model.fit(train.X, train.y, groups=train.groups, **judges)

@@ -2,7 +2,7 @@
 
     python benchmarks/many.py [--seeds 0-4] [--table]
 
-Half of the rows train, a quarter validate, a quarter test. Offsets of the rivals, one a class or
+Half of the rows train, a quarter validate, a quarter test. Offsets of the baselines, one a class or
 label, are tuned on the validation rows by sweeps over the metric itself.
 """
 
@@ -186,7 +186,7 @@ class Judge:
         return tuned_offsets(ClassesJudge.of(self.inner, data, self.classes, nothing), scores)
 
 
-def rivals(labels):
+def baselines(labels):
     """Return name, maker, whether validation rows train too, and whether offsets are tuned."""
     if labels:
         return [
@@ -209,7 +209,7 @@ def measure(task, seed, names):
     train, valid, test = parts(task, seed)
     every = np.concatenate([train[1], valid[1], test[1]])
     scored = []
-    for method, model, both, moved in rivals(every.ndim == 2):
+    for method, model, both, moved in baselines(every.ndim == 2):
         began = time.process_time()
         rows = [np.concatenate(pair) for pair in zip(train, valid, strict=True)] if both else train
         model.fit(*rows)
@@ -243,19 +243,19 @@ def run(store, numbers):
 
 
 def compared(found, lower):
-    """Return ours, the peer, the best rival and the paired lead over the peer."""
+    """Return ours, the peer, the best baseline and the paired improvement over the peer."""
     ours, peer = found[OURS], found[PEER]
-    turn = -1.0 if lower else 1.0
-    lead = [turn * (ours[s] - peer[s]) for s in sorted(ours)]
+    sign = -1.0 if lower else 1.0
+    improvement = [sign * (ours[s] - peer[s]) for s in sorted(ours)]
     others = {m: mean(v.values()) for m, v in found.items() if m != OURS}
     best = (min if lower else max)(others, key=others.get)
-    gap = [turn * (ours[s] - found[best][s]) for s in sorted(ours)]
-    return lead, best, gap
+    gap = [sign * (ours[s] - found[best][s]) for s in sorted(ours)]
+    return improvement, best, gap
 
 
-def within(lead):
-    """Return whether a lead is not below zero by more than one standard error."""
-    return mean(lead) >= -error(lead)
+def within(improvement):
+    """Return whether a improvement is not below zero by more than one standard error."""
+    return mean(improvement) >= -error(improvement)
 
 
 def report(rows):
@@ -269,26 +269,39 @@ def report(rows):
                     costs.setdefault((task, row.method), []).append(row.seconds)
             if OURS not in found:
                 continue
-            lead, best, gap = compared(found, name == "cost_matrix")
-            held.append(within(lead))
+            improvement, best, gap = compared(found, name == "cost_matrix")
+            held.append(within(improvement))
             cells = [spread(list(found[m].values())) for m in (PEER, best, OURS)]
-            leads = [spread(lead, "+"), spread(gap, "+")]
-            table.append([task, name, str(len(lead)), cells[0], best, cells[1], cells[2], *leads])
+            improvements = [spread(improvement, "+"), spread(gap, "+")]
+            table.append(
+                [
+                    task,
+                    name,
+                    str(len(improvement)),
+                    cells[0],
+                    best,
+                    cells[1],
+                    cells[2],
+                    *improvements,
+                ]
+            )
     seconds = [
         [task, f"{mean(costs[task, OURS]):.1f}", f"{mean(costs[task, PEER]):.1f}"]
         for task in TASKS
         if (task, OURS) in costs
     ]
-    header = ["data", "metric", "seeds", PEER, "best rival", "with it", OURS]
+    header = ["data", "metric", "seeds", PEER, "best baseline", "with it", OURS]
     return "\n".join(
         [
             "# Many classes and labels",
             "",
             "Test values, mean over seeds ± standard error; cost_matrix is better when lower, the "
-            "others when greater. Leads are paired, positive where the default is better. The best "
-            "rival is chosen with hindsight, on the test rows.",
+            "others when greater. Improvements are paired, positive where the default is better. "
+            "The best baseline is chosen with hindsight, on the test rows.",
             "",
-            markdown([*header, "lead over balanced + offsets", "over the best rival"], table),
+            markdown(
+                [*header, "improvement over balanced + offsets", "over the best baseline"], table
+            ),
             "",
             f"Above {PEER} or within one standard error of it in {sum(held)} of {len(held)} rows.",
             "",

@@ -1,4 +1,4 @@
-"""What each setting of the paper's method is worth: one changed at a time, everything else kept.
+"""The effect of each setting of the paper's method: one changed at a time, everything else kept.
 
     python benchmarks/paper_settings.py [--seeds 0-9] [--tasks NAME ...] [--table]
 
@@ -143,7 +143,7 @@ def report(rows: list[Row]) -> str:
     about = (__doc__ or "").partition("--table]")[2].strip()
     counts = [len({r.seed for r in rows if r.task == task}) for task in TITLES]
     seeds = f"Seeds: {', '.join(map(str, counts))} for the three tasks, mean ± standard error."
-    title = "# What each setting of the paper's method is worth"
+    title = "# The effect of each setting of the paper's method"
     head = f"{title}\n\n{about}\n\n{seeds}\n"
     return "\n".join([head, markdown(header, lines), "", *made_with(rows)])
 

@@ -2,11 +2,11 @@
 
     python benchmarks/ranking.py [--seeds 0-4] [--metrics ...] [--also ...] [--table] [--speed]
 
-The LETOR sample, 251 queries in five folds: one tests, the next one judges, three train; no query
-is in two parts. Seeds 0 to 4 are the folds of one partition, 5 to 9 those of another. A surrogate
-alone goes through the same door: the same ridges, the same judging queries, the same average.
-``--also`` fits the ranker in other ways too: trees, trees and lines in one pool, the descent.
-``--speed`` times the parts on 100,000 generated rows in 1,000 queries instead.
+The LETOR sample, 251 queries in five folds: one tests, the next one validates, three train; no
+query is in two parts. Seeds 0 to 4 are the folds of one partition, 5 to 9 those of another. A
+surrogate alone goes through the same steps: the same ridges, the same validation queries, the same
+average. ``--also`` fits the ranker in other ways too: trees, trees and lines in one pool, the
+descent. ``--speed`` times the parts on 100,000 generated rows in 1,000 queries instead.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ VARIANTS = {
 }
 TOGETHER = {OURS: {}, **{f"{OURS}, {name}": how for name, how in VARIANTS.items()}}
 BOOSTED = ", boosted"
-# Stopped by the judging queries; and trained as long on these and the others together.
+# Stopped by the validation queries; and trained as long on these and the others together.
 TREES = ("LightGBM lambdarank", "LightGBM lambdarank, refitted")
 # Other partitions of the same queries do not lower the error.
 FOLDS = 5
@@ -93,7 +93,7 @@ class Part(NamedTuple):
 
 
 def parts(seed):
-    """Return train, judging and test queries."""
+    """Return training, validation and test queries."""
     whole = load_letor_sample("all")
     query, y = whole.side["query"], whole.side["relevance"].astype(np.float64)
     partition, fold = divmod(seed, FOLDS)
@@ -211,10 +211,10 @@ def place(method):
 
 def gained(found, name, one, other):
     """Say what one method has more than another on the same folds."""
-    return spread(leads_over(found, name, one, other), "+", most=FOLDS)
+    return spread(improvements_over(found, name, one, other), "+", most=FOLDS)
 
 
-def leads_over(found, name, one, other):
+def improvements_over(found, name, one, other):
     ours, theirs = found.get((name, one), {}), found.get((name, other), {})
     return [ours[seed].value - theirs[seed].value for seed in ours if seed in theirs]
 
@@ -223,16 +223,18 @@ def best_alone(found):
     """Yield how each of ours stands to the best surrogate alone, and to lambdarank."""
     for name in sorted({name for name, _ in found}, key=list(METRICS).index):
         for ours in (method for method in TOGETHER if (name, method) in found):
-            rivals = [m for metric, m in found if metric == name and comparable(m, ours)]
-            leads = {m: leads_over(found, name, ours, m) for m in rivals}
-            top = min((m for m in rivals if leads[m]), key=lambda m: mean(leads[m]))
+            baselines = [m for metric, m in found if metric == name and comparable(m, ours)]
+            improvements = {m: improvements_over(found, name, ours, m) for m in baselines}
+            top = min(
+                (m for m in baselines if improvements[m]), key=lambda m: mean(improvements[m])
+            )
             against = {f"{top} alone, the best with hindsight": top, TREES[1]: TREES[1]}
             told = (f"{gained(found, name, ours, m)} of {said}" for said, m in against.items())
-            yield f"{name}, {ours}, {len(leads[top])} folds: ahead by {'; '.join(told)}."
+            yield f"{name}, {ours}, {len(improvements[top])} folds: ahead by {'; '.join(told)}."
 
 
 def comparable(method, ours):
-    """Return whether a surrogate alone is a rival: one with trees is none of lines."""
+    """Return whether a surrogate alone is a baseline: one with trees is none of linear models."""
     trees = "model" in TOGETHER[ours]
     return kind(method) == "alone" and (trees or not method.endswith(BOOSTED))
 
@@ -295,11 +297,11 @@ def speed():
     half = part.query < queries // 2
     given = {"X_val": X[~half], "y_val": y[~half], "query_val": part.query[~half]}
     told(
-        "a whole fit, half of the queries judging",
+        "a whole fit, half of the queries for validation",
         lambda: ranker.fit(X[half], y[half], query=part.query[half], **given),
         1,
     )
-    told("a whole fit, judging by turns", lambda: ranker.fit(X, y, query=part.query), 1)
+    told("a whole fit, cross-fitted", lambda: ranker.fit(X, y, query=part.query), 1)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

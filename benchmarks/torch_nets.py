@@ -204,7 +204,7 @@ def report(rows):
                 found.setdefault(row.method, {})[row.seed] = row
         for method, by_seed in found.items():
             both = sorted(set(by_seed) & set(found.get(PEER, {})))
-            lead = [by_seed[s].value - found[PEER][s].value for s in both]
+            improvement = [by_seed[s].value - found[PEER][s].value for s in both]
             lines.append(
                 [
                     task,
@@ -212,7 +212,7 @@ def report(rows):
                     method,
                     str(len(by_seed)),
                     spread([row.value for row in by_seed.values()]),
-                    spread(lead) if method != PEER else "",
+                    spread(improvement) if method != PEER else "",
                     f"{mean(row.seconds for row in by_seed.values()):.1f}",
                 ]
             )
@@ -229,7 +229,8 @@ def report(rows):
         [
             "# Networks",
             "",
-            "Test values, higher is better, mean over seeds ± standard error; the lead is paired.",
+            "Test values, higher is better, mean over seeds ± standard error; the improvement is "
+            "paired.",
             "",
             markdown(header, lines),
             "",

@@ -17,7 +17,7 @@ from anymetric.metrics import Profit
 
 
 def parts():
-    """Return train and test rows, with what each decision is worth in thousands."""
+    """Return train and test rows, with the value of each decision in thousands."""
     data = load_credit_default()
     rows = split(data, random_state=0)
     credit = data.side["LIMIT_BAL"] / 1000.0

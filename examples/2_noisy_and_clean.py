@@ -1,6 +1,6 @@
 """Noisy and clean data: two vendors label the rows, one of them mixed up yes and no.
 
-500 rows were checked by hand. Validated on them, the model learns what each vendor is worth.
+500 rows were checked by hand. Validated on them, the model learns a weight for each vendor.
 Run: python examples/2_noisy_and_clean.py [picture.png]
 """
 
@@ -18,7 +18,7 @@ TRAIN, CLEAN = 6000, 500
 
 
 def main(path):
-    """Train for F1, print the table and the worth of each vendor, draw it."""
+    """Train for F1, print the table and the learned weight of each vendor, draw it."""
     data = load_adult()
     rows = split(data, random_state=0)
     train, test = data.take(rows.train[:TRAIN]), data.take(rows.test)
@@ -44,7 +44,7 @@ def main(path):
     for name, meaning in display.meanings.items():
         print(f"{name}: {meaning}")
 
-    display.ax_.set_title("What each vendor's rows were worth", pad=26)
+    display.ax_.set_title("Learned weights of the vendors' rows", pad=26)
     display.figure_.savefig(path, dpi=120)
     print(f"Picture: {path}")
     gain = values["anymetric"] - values["tuned threshold"]

@@ -1,8 +1,8 @@
 """Fairness by group: few errors, and the same error rates for everybody.
 
 The metric is the error plus the gap in true or false positive rates between groups, whichever is
-wider (equalised odds); lower is better. A threshold alone can only level the rates by flagging
-nobody. Run: python examples/3_fair_by_group.py [picture.png]
+larger (equalised odds); lower is better. A threshold alone can only equalise the rates by flagging
+no row. Run: python examples/3_fair_by_group.py [picture.png]
 """
 
 import sys

@@ -1,7 +1,7 @@
 """The paper's method, part by part: G-mean on the simulated data of section 6.1.
 
 The positives lie between two clouds of negatives, so the logistic direction is noise and a tuned
-threshold depends on the draw. One surrogate for each cloud tells the method where to go.
+threshold depends on the draw. One surrogate for each cloud makes the optimum reachable.
 Run: python examples/5_the_paper.py [picture.png]
 """
 

@@ -1,4 +1,4 @@
-"""The benchmark without a validation set: its samples, its rivals and its table."""
+"""The benchmark without a validation set: its samples, its baselines and its table."""
 
 import sys
 from pathlib import Path

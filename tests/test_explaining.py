@@ -224,9 +224,8 @@ def test_a_metric_of_scores_reads_their_order_or_their_sizes(rows):
 
 
 def test_three_classes_have_a_cost_matrix_and_macro_f1():
-    from anymetric.metrics.asked import AskedMetric
-
     from anymetric.metrics import Classes
+    from anymetric.metrics.multiclass import MulticlassMetric
 
     rng = np.random.default_rng(0)
     y = rng.integers(0, 3, 400).astype(float)
@@ -238,7 +237,7 @@ def test_three_classes_have_a_cost_matrix_and_macro_f1():
         place = {"a": 0, "b": 1, "c": 2}
         return sum(price[place[t], place[p]] for t, p in zip(y_true, y_pred, strict=True))
 
-    found = explain_metric(AskedMetric(as_metric(bill, greater_is_better=False)), record)
+    found = explain_metric(MulticlassMetric(as_metric(bill, greater_is_better=False)), record)
     assert found.understood
     prices = {(one.true, one.predicted): one.price for one in found.prices}
     assert prices["a", "c"] == pytest.approx(4.0)
@@ -247,7 +246,7 @@ def test_three_classes_have_a_cost_matrix_and_macro_f1():
     def macro(y_true, y_pred):
         return f1_score(y_true, y_pred, average="macro")
 
-    found = explain_metric(AskedMetric(as_metric(macro, greater_is_better=True)), record)
+    found = explain_metric(MulticlassMetric(as_metric(macro, greater_is_better=True)), record)
     assert found.formula == "macro F1"
 
 

@@ -227,7 +227,7 @@ def test_ranks_compare_the_seeds_that_all_linear_methods_have():
 def test_what_must_be_seen_is_held_against_the_numbers(cost, so):
     costs = {"auto": [cost, cost], "tuned_threshold": [0.3, 0.4], "balanced": [0.6, 0.7]}
     found = shown(Results(hand_made(costs, dict.fromkeys(costs, 1.0))))
-    said = {what: verdict for what, _, verdict in found}
+    said = {what: result for what, _, result in found}
     assert said["never behind tuned_threshold by more than one"] == so
     assert said["best mean rank"] == ("yes" if cost < 0.35 else "**no**")
     assert said["fitting at most 20 times as long as tuned_threshold, median over tasks"] == "yes"

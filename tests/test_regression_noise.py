@@ -129,9 +129,11 @@ def test_a_metric_that_leans_gets_predictions_to_one_side(level):
     X, X_test, y, y_test = halves()
     ridge = RidgeCV(np.logspace(-3, 1, 9)).fit(X, y)
     off = y - cross_val_predict(ridge, X, y)
-    rival = mean_pinball_loss(y_test, ridge.predict(X_test) + np.quantile(off, level), alpha=level)
+    baseline = mean_pinball_loss(
+        y_test, ridge.predict(X_test) + np.quantile(off, level), alpha=level
+    )
     model = MetricRegressor(f"pinball_{level}", model="linear", random_state=0).fit(X, y)
-    assert model.score(X_test, y_test) <= 1.05 * rival
+    assert model.score(X_test, y_test) <= 1.05 * baseline
     assert np.mean(y_test <= model.predict(X_test)) == pytest.approx(level, abs=0.1)
     assert any(name.startswith("tilted") for name in model.weights_)
 

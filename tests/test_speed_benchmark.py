@@ -8,7 +8,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from benchmarks.speed import limits, notebook, rivals, run, scaling, timing
+from benchmarks.speed import baselines, limits, notebook, run, scaling, timing
 from benchmarks.speed.table import Table
 
 
@@ -45,9 +45,9 @@ def test_the_notes_of_the_default_are_in_order(work):
     assert seconds == sorted(seconds)
 
 
-def test_rivals_answer_on_the_test_rows(work):
+def test_baselines_answer_on_the_test_rows(work):
     known = {"default": 1.0, "cost": 0.2, "scores": work.test.y}
-    table = rivals.measure(work, known, 50)
+    table = baselines.measure(work, known, 50)
     assert len(table.rows) == 4
     for name, _, cost, gap in table.rows[1:3]:
         assert 0.0 <= float(cost) <= 1.0, name
@@ -56,19 +56,19 @@ def test_rivals_answer_on_the_test_rows(work):
 
 def test_an_evolution_says_how_many_evaluations_it_made_and_why_it_stopped(work):
     pytest.importorskip("cma")
-    told = rivals.evolved(50)(work).said
+    told = baselines.evolved(50)(work).said
     made = int(told.split()[1])
     assert 50 <= made < 100
     assert "(maxfevals)" in told
 
 
 def test_a_difference_has_the_error_of_its_replicates(work):
-    same = rivals.difference(work, work.test.X[:, 0] - 0.5, work.test.X[:, 0] - 0.5, 20)
+    same = baselines.difference(work, work.test.X[:, 0] - 0.5, work.test.X[:, 0] - 0.5, 20)
     assert same == (0.0, 0.0)
-    gap, error = rivals.difference(work, -work.test.y, work.test.y, 20)
+    gap, error = baselines.difference(work, -work.test.y, work.test.y, 20)
     assert gap == 1.0
     assert error < 1e-9
-    gap, error = rivals.difference(work, work.test.X[:, 57] - 0.5, work.test.y, 50)
+    gap, error = baselines.difference(work, work.test.X[:, 57] - 0.5, work.test.y, 50)
     assert 0.0 < error < 0.2
 
 
@@ -114,7 +114,7 @@ def test_a_run_fails_only_where_the_paths_part(apart, code, tmp_path, monkeypatc
     monkeypatch.setattr(
         notebook, "measure", lambda *args, **settings: (table, {"apart": apart, "ratio": 1.0})
     )
-    monkeypatch.setattr(rivals, "measure", lambda *args: table)
+    monkeypatch.setattr(baselines, "measure", lambda *args: table)
     out = tmp_path / "speed.md"
     assert run.main(["--only", "notebook", "--out", str(out)]) == code
     page = out.read_text(encoding="utf-8")

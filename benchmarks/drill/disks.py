@@ -1,4 +1,4 @@
-"""Disks: runs on a file system that fills up, which go on when there is room again."""
+"""Disks: runs on a file system that fills up, which continue once space is free again."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def small(place: Path, size: str = "8m") -> Iterator[Path]:
 
 
 def fill(place: Path, leave: int = 0) -> Path:
-    """Take all the room but so many bytes."""
+    """Fill the disk up to a number of free bytes."""
     filler = place / "filler"
     with filler.open("wb") as file:
         size = max(shutil.disk_usage(place).free - leave, 0)
@@ -52,7 +52,7 @@ def fill(place: Path, leave: int = 0) -> Path:
 
 
 def full(task: Task, reference: Reference, where: str, leave: int) -> Outcome:
-    """Run into a full disk of the ledger or of the work files, make room, and run again."""
+    """Run into a full disk of the ledger or of the work files, free space, and run again."""
     found = Outcome()
     with small(task.home / "small") as place:
         if where == "ledger":
@@ -80,6 +80,6 @@ def full(task: Task, reference: Reference, where: str, leave: int) -> Outcome:
         found.files += len(list((task.home / "tmp").glob("anymetric-*")))
         found.kills = int(full_said)
         if not clear:
-            found.said.append(f"the disk was not said to be full: {said[-600:]}")
+            found.said.append(f"the message does not name the full disk: {said[-600:]}")
             found.different += 1
     return found

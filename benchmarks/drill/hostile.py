@@ -1,4 +1,4 @@
-"""Hostile: fuzzed output of commands, fuzzed ledgers and fuzzed tells, each with a clear end."""
+"""Hostile: fuzzed output of commands, fuzzed ledgers and fuzzed answers, each with a clear end."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def _noted(found: list[str], path: str, allowed: Path, writes: bool) -> None:
 
 
 def _cases(count: int, number: int, **given_by: Strategy) -> Callable[[Any], Callable[[], None]]:
-    """Turn a function into so many cases, the same every time."""
+    """Make reproducible cases of a function."""
 
     def wrap(function: Any) -> Callable[[], None]:
         quiet = settings(

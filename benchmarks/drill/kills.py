@@ -45,7 +45,7 @@ class Reference:
 
 @dataclass
 class Outcome:
-    """What came of one run with all its kills: zero everywhere, if all is well."""
+    """The violations of one run with all its kills: zero everywhere, if all is well."""
 
     kills: int = 0
     evaluations: int = 0

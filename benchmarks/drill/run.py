@@ -240,7 +240,7 @@ def page(rows: Sequence[dict[str, str]], skipped: Sequence[str]) -> str:
             f"{kills} kills with SIGKILL at random moments, violations: {wrong(rows)}. Made by "
             "`make drill`.",
             table(rows),
-            "`kills`: of a full disk, whether it was said to be full. `evaluations`: programs that "
+            "`kills`: of a full disk, whether the message names it. `evaluations`: programs that "
             "were started, or cases. `unrecorded`: those that were under way at a kill or a full "
             "disk, the only ones that are made again. The others are violations: recorded "
             "evaluations `repeated` or `lost`, results `different` from those of the unbroken run "
@@ -265,7 +265,7 @@ def parsed(words: Sequence[str] | None) -> argparse.Namespace:
     line.add_argument("--seed", type=int, default=0)
     line.add_argument("--seconds", type=float, default=1e9, help="go on another time after these")
     line.add_argument("--disk", action="store_true", help="work on the disk, not in memory")
-    line.add_argument("--out", type=Path, help="a CSV that is gone on with; the page goes beside")
+    line.add_argument("--out", type=Path, help="a CSV to continue; the table is written beside it")
     return line.parse_args(words)
 
 

@@ -19,7 +19,7 @@ from sklearn.datasets import make_classification, make_regression
 
 from anymetric import CommandMetric, MetricClassifier, MetricRegressor
 
-# Says what it is asked about, waits, and says it again with the answer, in one line each.
+# Prints its question, waits, and prints it again with the answer, in one line each.
 SCRIPT = """
 about=$(cksum <"$1")
 echo "begin $about" >>log
@@ -93,7 +93,7 @@ class Task:
         return MetricClassifier(self.metric(), **settings).fit(X, y), X
 
     def run(self) -> None:
-        """Fit, and write what came of it in one piece."""
+        """Fit, and write the result in one piece."""
         self.tmp.mkdir(exist_ok=True)
         tempfile.tempdir = str(self.tmp)
         model, X = self.fit()

@@ -29,7 +29,7 @@ Learner = Callable[[int], Any]
 
 @dataclass(frozen=True)
 class Sample:
-    """Rows to learn from, and the features of those to be judged by."""
+    """Training rows, and the features of the test rows."""
 
     X: NDArray[np.float64]
     y: NDArray[np.int64]

@@ -44,7 +44,7 @@ def archive(folder: Path = CACHE) -> Path:
 
 @cache
 def tables(folder: Path = CACHE) -> tuple[Table, ...]:
-    """Return every set of the archive in alphabetical order, by turns of one part and the other."""
+    """Return every set of the archive in alphabetical order, alternating between the two parts."""
     with ZipFile(archive(folder)) as files:
         paths = [n for n in files.namelist() if FOLDER in n and n.endswith(".dat")]
         texts = {PurePosixPath(n).stem: files.read(n).decode() for n in paths}

@@ -1,6 +1,6 @@
 """Standing: ranks, win rates, Elo and improvability of methods over tasks.
 
-The formulas are those of the package bencheval, 0.1.0, whose intervals draw tasks anew; here whole
+The formulas are those of the package bencheval, 0.1.0, whose intervals resample tasks; here whole
 data sets are drawn, as the metrics of one set go together.
 """
 
@@ -13,7 +13,7 @@ from scipy.special import expit
 from scipy.stats import rankdata
 
 Floats = NDArray[np.float64]
-# Elo points to a tenfold chance, the mean rating, and a ridge where somebody always wins.
+# Elo points to a tenfold chance, the mean rating, and a ridge where one method always wins.
 SCALE, CENTRE, RIDGE = 400.0, 1000.0, 1e-7
 RESAMPLES = 200
 
@@ -42,7 +42,7 @@ def improvability(values: Floats) -> Floats:
 
 
 def elo(values: Floats) -> Floats:
-    """Return the ratings of most likelihood (Bradley and Terry), from values (tasks, methods)."""
+    """Return the maximum likelihood ratings (Bradley and Terry), from values (tasks, methods)."""
     tasks, count = values.shape
     wins = win_rates(values) * tasks * (count - 1)
 

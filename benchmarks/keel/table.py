@@ -38,7 +38,7 @@ def report(rows: Sequence[Any]) -> str:
             "Test values, higher is better: means over sets, and in each over its folds; in bold "
             "the best. A task is a metric on a set. Rank and win rate: among the methods, over "
             "tasks. Elo: by maximum likelihood, 1000 is the mean of the methods, with a 95 % "
-            "interval from sets drawn anew. Improvability: the share of a method's error that the "
+            "interval from resampled sets. Improvability: the share of a method's error that the "
             "best method of each task saves. Seconds of one core for a fit: median.",
             "",
             *(text for part, own in shown.items() for text in section(part, own)),

@@ -1,4 +1,4 @@
-"""The same door for ``python -m benchmarks.quality``."""
+"""Entry point of ``python -m benchmarks.quality``."""
 
 import sys
 

@@ -40,7 +40,7 @@ def measure(cell: Cell, methods: Mapping[str, Method] = METHODS) -> Row:
 
 
 def fitted(row: Row, method: Method) -> Row:
-    """Fill a row: fit on train and validation, then look at the test rows once."""
+    """Fill a row: fit on train and validation, then evaluate once on the test rows."""
     task = TASKS[row.task]
     parts = task.parts(row.seed)
     if method.needs:

@@ -35,15 +35,15 @@ class Method:
     estimator : str
         Its class in `anymetric.baselines`, or ``MetricClassifier``: for ranking tasks, its twin.
     kind : {"ours", "linear", "nonlinear", "oracle"}
-        An oracle trains on what the training rows were before they were spoilt.
+        An oracle trains on the training rows before they were corrupted.
     applies : function of a Task
     needs : str
         A package that must be installed.
     settings : mapping
         Constructor arguments.
     hidden : bool
-        The metric is given as a function that tells nothing of its formula: every threshold and
-        every replicate is a call.
+        The metric is given as a function without a known formula: every threshold and every
+        bootstrap resample is a call.
     """
 
     name: str
@@ -65,7 +65,7 @@ class Method:
         return bool(self.needs) and find_spec(self.needs) is None
 
     def fit(self, task: Task, parts: Parts, seed: int) -> Answer:
-        """Fit on the training rows, judged by the validation rows."""
+        """Fit on the training rows and the validation rows."""
         train = parts.train if self.kind != "oracle" else parts.clean or parts.train
         metric = as_function(task.metric) if self.hidden else task.metric
         estimator = self._class(task)(metric, random_state=seed, **self.settings)

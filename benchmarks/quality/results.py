@@ -43,9 +43,9 @@ class Results:
         """Return the rank on each task, by mean cost over the seeds that all linear ones have."""
         found = {}
         for task in self.tasks:
-            rivals = self.linear(task)
-            if method in rivals and len(rivals) > 1:
-                found[task] = float(rankdata(self._means(task, rivals))[rivals.index(method)])
+            baselines = self.linear(task)
+            if method in baselines and len(baselines) > 1:
+                found[task] = float(rankdata(self._means(task, baselines))[baselines.index(method)])
         return found
 
     def ratios(self, method: str) -> list[float]:
@@ -66,9 +66,9 @@ class Results:
         counted = [[row.calls for row in rows if row.calls == row.calls] for rows in every]
         return [median(calls) for calls in counted if calls]
 
-    def gaps(self, task: str, rival: str, method: str) -> list[float]:
-        """Return by how much a rival costs more, on each seed that both have."""
-        theirs, ours = (self.rows.get((task, name), {}) for name in (rival, method))
+    def gaps(self, task: str, baseline: str, method: str) -> list[float]:
+        """Return how much more a baseline costs, on each seed that both have."""
+        theirs, ours = (self.rows.get((task, name), {}) for name in (baseline, method))
         return [theirs[seed].cost - ours[seed].cost for seed in theirs if seed in ours]
 
     def _means(self, task: str, methods: Sequence[str]) -> np.ndarray:

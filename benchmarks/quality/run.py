@@ -21,7 +21,7 @@ OUT = Path(__file__).resolve().parents[1] / "results" / "quality.csv"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run what is missing; print the tables of what was asked for, write those of all there is."""
+    """Run what is missing; print the tables of the selection, write those of all rows."""
     options = parser().parse_args(argv)
     store = Store(options.out)
     try:
@@ -54,7 +54,7 @@ def parser() -> argparse.ArgumentParser:
     )
     line.add_argument("--out", type=Path, default=OUT, help="the CSV; tables go beside it as .md")
     line.add_argument("--jobs", type=int, default=1, help="processes, one thread each")
-    line.add_argument("--again", action="store_true", help="compute rows that are there anew")
+    line.add_argument("--again", action="store_true", help="recompute stored rows")
     line.add_argument("--table", action="store_true", help="only print and write the tables")
     return line
 

@@ -64,7 +64,7 @@ def noisy_labels(seed: int) -> Parts:
 def evenly(values: NDArray[Any], rows: int, rng: np.random.Generator) -> NDArray[np.intp]:
     """Return so many row numbers with every value in its share, to within a row."""
     if rows > len(values):
-        raise ValueError(f"{rows} rows were asked for; there are {len(values)}.")
+        raise ValueError(f"{rows} rows are needed; there are {len(values)}.")
     order = rng.permutation(len(values))
     order = order[np.argsort(values[order], kind="stable")]
     places = (np.arange(rows) + rng.random()) * (len(values) / rows)

@@ -16,7 +16,7 @@ RESCUED = 0.5
 
 
 def credit_with_bills() -> Dataset:
-    """Credit default, and what freezing a card in time would save: side column ``saved``.
+    """Credit default, and what freezing a card in time would save: metadata column ``saved``.
 
     Half of the last open bill, in units of 10,000 Taiwan dollars; no bill, nothing to save.
     """

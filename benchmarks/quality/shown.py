@@ -12,7 +12,7 @@ from .results import REFERENCE, Results
 from .tasks import TASKS
 
 DEFAULT, BALANCED, FEW, MANY = "auto", "balanced", "auto_hidden_200", "auto_hidden"
-# The same linear model, trained on the rows as they were before they were spoilt.
+# The same linear model, trained on the rows before they were corrupted.
 CLEAN = "clean_tuned_threshold"
 # The highest test cost, mean over seeds.
 HIGHEST = {
@@ -46,22 +46,22 @@ def shown(results: Results) -> list[Line]:
     ]
 
 
-def verdict(so: bool) -> str:
+def result(so: bool) -> str:
     """Say whether something is so."""
     return "yes" if so else "**no**"
 
 
 def first(results: Results) -> Iterator[Line]:
     """Yield whether the default has the best mean rank, on the tasks that it shares with each."""
-    own, leads = results.ranks(DEFAULT), {}
+    own, improvements = results.ranks(DEFAULT), {}
     for name in results.methods:
         shared = {task: rank for task, rank in results.ranks(name).items() if task in own}
         if name != DEFAULT and shared:
-            leads[name] = mean(rank - own[task] for task, rank in shared.items())
-    if leads:
-        close = min(leads, key=leads.__getitem__)
-        numbers = f"{mean(own.values()):.2f}; closest {close}, {leads[close]:+.2f} behind"
-        yield "best mean rank", numbers, verdict(leads[close] >= 0.0)
+            improvements[name] = mean(rank - own[task] for task, rank in shared.items())
+    if improvements:
+        close = min(improvements, key=improvements.__getitem__)
+        numbers = f"{mean(own.values()):.2f}; closest {close}, {improvements[close]:+.2f} behind"
+        yield "best mean rank", numbers, result(improvements[close] >= 0.0)
 
 
 def never_below(results: Results) -> Iterator[Line]:
@@ -74,7 +74,7 @@ def never_below(results: Results) -> Iterator[Line]:
     if behind:
         most = max(behind, key=behind.__getitem__)
         numbers = f"most on {most}: {behind[most]:+.2f} standard errors"
-        yield f"never behind {REFERENCE} by more than one", numbers, verdict(behind[most] <= 1.0)
+        yield f"never behind {REFERENCE} by more than one", numbers, result(behind[most] <= 1.0)
 
 
 def reached(results: Results) -> Iterator[Line]:
@@ -84,32 +84,34 @@ def reached(results: Results) -> Iterator[Line]:
             numbers = f"{mean(costs):.4f} ± {error(costs):.4f}, {len(costs)} seeds"
             if len(gaps := results.gaps(task, CLEAN, DEFAULT)) > 1:
                 numbers += f"; below {CLEAN} by {mean(gaps):+.4f} ± {error(gaps):.4f}"
-            yield f"{task}: at most {most:.3f}", numbers, verdict(mean(costs) <= most)
+            yield f"{task}: at most {most:.3f}", numbers, result(mean(costs) <= most)
 
 
 def simulated(results: Results) -> Iterator[Line]:
     """Yield the worst seed of the simulated data."""
     if costs := results.costs("simulated_gmean", DEFAULT):
         what = f"simulated_gmean: no seed above {WORST}"
-        yield what, f"{max(costs):.4f}", verdict(max(costs) <= WORST)
+        yield what, f"{max(costs):.4f}", result(max(costs) <= WORST)
 
 
 def labels(results: Results) -> Iterator[Line]:
     """Yield the default against tuned threshold and balanced weights where labels are noisy."""
     task = "adult_noisy_labels"
-    for rival, errors in ((REFERENCE, 2.0), (BALANCED, 0.0)):
-        gaps = results.gaps(task, rival, DEFAULT)
+    for baseline, errors in ((REFERENCE, 2.0), (BALANCED, 0.0)):
+        gaps = results.gaps(task, baseline, DEFAULT)
         if len(gaps) > 1:
-            what = f"{task}: below {rival}" + (f" by {errors:g} standard errors" if errors else "")
+            what = f"{task}: below {baseline}" + (
+                f" by {errors:g} standard errors" if errors else ""
+            )
             numbers = f"{mean(gaps):+.4f} ± {error(gaps):.4f}"
-            yield what, numbers, verdict(mean(gaps) >= errors * error(gaps))
+            yield what, numbers, result(mean(gaps) >= errors * error(gaps))
 
 
 def price(results: Results) -> Iterator[Line]:
     """Yield the median time."""
     if ratios := results.ratios(DEFAULT):
         what = f"fitting at most {SLOWEST:g} times as long as {REFERENCE}, median over tasks"
-        yield what, f"{median(ratios):.1f}", verdict(median(ratios) <= SLOWEST)
+        yield what, f"{median(ratios):.1f}", result(median(ratios) <= SLOWEST)
 
 
 def brief(results: Results) -> Iterator[Line]:
@@ -122,7 +124,7 @@ def brief(results: Results) -> Iterator[Line]:
     calls = [row.calls for row in results.of(DEFAULT) if row.task in spoilt]
     if calls and max(calls) <= CALLS:
         what = f"a ready-made metric, {CALLS} calls: {KEPT:.0%} of the gain over {REFERENCE}"
-        yield what, f"all of it: no fit took more than {max(calls):g} calls", verdict(True)
+        yield what, f"all of it: no fit took more than {max(calls):g} calls", result(True)
     for said, method in parts.items():
         every = [
             (results.gaps(t, REFERENCE, method), results.gaps(t, REFERENCE, DEFAULT))
@@ -133,4 +135,4 @@ def brief(results: Results) -> Iterator[Line]:
             share = np.sum(pairs, axis=0)
             kept = float(share[0] / share[1])
             what = f"a hidden metric, {said}: {KEPT:.0%} of the gain over {REFERENCE}"
-            yield what, f"{kept:.1%} over {len(pairs)} spoilt tasks", verdict(kept >= KEPT)
+            yield what, f"{kept:.1%} over {len(pairs)} corrupted tasks", result(kept >= KEPT)

@@ -82,5 +82,5 @@ def number(value: float | list[float], form: str) -> str:
 
 
 def bold(text: str, if_: bool) -> str:
-    """Put a text in bold if asked to."""
+    """Put a text in bold, if set."""
     return f"**{text}**" if if_ else text

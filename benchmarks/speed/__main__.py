@@ -1,4 +1,4 @@
-"""The same door for ``python -m benchmarks.speed``."""
+"""Entry point of ``python -m benchmarks.speed``."""
 
 import sys
 

@@ -84,6 +84,6 @@ def measure(n: int, d: int = 100, m: int = 200) -> Table:
         [
             f"{n:,} x {d} dense, four sigmoid surrogates, {m} probes. Products in 1e9 operations a "
             f"second against a square matrix product ({SQUARE}), passes in 1e9 bytes a second "
-            f"against reading memory; each with its limit by turns, the fastest of {ROUNDS}."
+            f"against reading memory; alternating with its limit, the fastest of {ROUNDS}."
         ],
     )

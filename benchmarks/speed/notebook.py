@@ -31,7 +31,7 @@ from .timing import timed
 
 METRIC = "gmean"
 # 2 x 50 perturbed models are the notebook's 100 probes. Step and sigma are on the paper's grid;
-# with a sigma of 0.1 the walk soon stands still, and later iterations would measure nothing.
+# with a sigma of 0.1 the descent soon stops, and later iterations would measure nothing.
 STEP, SIGMA, M, ITERATIONS = 0.1, 0.5, 50, 100
 # The test cost that the notebook's own run ends with.
 PUBLISHED = 0.1775
@@ -77,7 +77,7 @@ class Work:
         return self.test_cost(self.test.X @ theta[:-1] + theta[-1])
 
     def fit(self, method: Any) -> Any:
-        """Fit an estimator at the door, judged by the validation rows."""
+        """Fit an estimator on the training rows and the validation rows."""
         return MetricClassifier(METRIC, method=method, random_state=0).fit(
             self.train.X,
             self.train.y,
@@ -170,7 +170,7 @@ def measure(
     reached = work.linear_cost(min(walked, key=lambda iteration: iteration.cost).theta)
     rows = [
         [
-            f"plain NumPy, {iterations} iterations" + said(plain_iterations, iterations),
+            f"plain NumPy, {iterations} iterations" + scaled_note(plain_iterations, iterations),
             total,
             "",
             "",
@@ -189,10 +189,10 @@ def measure(
         f"{len(work.valid)} validation rows, step {STEP:g}, sigma {SIGMA:g}. The first "
         f"{plain_iterations} iterations are {ratio:.1f} times faster in paper mode, set-up "
         f"included; after them the two paths differ by {apart:.0e}.",
-        "Step and sigma of the single run are set for a walk that keeps moving, not for its cost: "
-        f"the authors' notebook, with settings and habits of its own, tells of {PUBLISHED}. The "
-        "first of the default's candidates that is as good as the single run is found by its test "
-        "cost, which nobody knows in earnest; a whole fit is what a user waits for.",
+        "Step and sigma of the single run are set for a descent that keeps moving, not for its "
+        f"cost: the authors' notebook, with settings of its own, reports {PUBLISHED}. The first of "
+        "the default's candidates that is as good as the single run is found by its test cost, "
+        "which is not known in practice; a whole fit is what a user waits for.",
     ]
     header = ["", "seconds", "test cost", "times faster than plain NumPy"]
     return Table("The work of the authors' notebook", header, rows, notes), known
@@ -220,6 +220,6 @@ def faster(paper: float, seconds: float) -> str:
     return f"{paper / seconds:.1f} than one run of paper mode"
 
 
-def said(measured: int, iterations: int) -> str:
-    """Say that only some turns were measured."""
+def scaled_note(measured: int, iterations: int) -> str:
+    """Return a note that only some iterations were measured."""
     return "" if measured == iterations else f" (scaled up from {measured})"

@@ -10,7 +10,7 @@ from typing import Any
 
 from threadpoolctl import threadpool_limits
 
-from . import defaults, limits, notebook, rivals, scaling
+from . import baselines, defaults, limits, notebook, scaling
 from .table import Table, where_made
 
 OUT = Path(__file__).resolve().parents[1] / "results" / "speed.md"
@@ -33,13 +33,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     if out is not None:
         out.write_text("\n".join(["# Speed", "", made, "", *pages]), encoding="utf-8")
     if known["apart"] > notebook.APART:
-        print(f"The paths part: {known['apart']:.1e}.", file=sys.stderr)
+        print(f"The paths differ: {known['apart']:.1e}.", file=sys.stderr)
         return 1
     return 0
 
 
 def tables(options: argparse.Namespace, known: dict[str, Any]) -> Iterator[Table]:
-    """Yield the tables that were asked for, one by one."""
+    """Yield the selected tables, one by one."""
     quick = options.quick
     if "notebook" in options.only:
         work = notebook.Work.load()
@@ -48,7 +48,7 @@ def tables(options: argparse.Namespace, known: dict[str, Any]) -> Iterator[Table
         table, found = notebook.measure(work, iterations, few, grid=not quick)
         known.update(found)
         yield table
-        yield rivals.measure(work, known, 5_000 if quick else 50_000)
+        yield baselines.measure(work, known, 5_000 if quick else 50_000)
     if "defaults" in options.only:
         yield defaults.measure(quick)
     if "limits" in options.only:
@@ -73,5 +73,5 @@ def parser() -> argparse.ArgumentParser:
         help="iterations that plain NumPy takes; its total is scaled up",
     )
     line.add_argument("--only", nargs="+", choices=SECTIONS, default=SECTIONS, help="some sections")
-    line.add_argument("--out", type=Path, help="the page to write; by default none if quick")
+    line.add_argument("--out", type=Path, help="the file to write; by default none if quick")
     return line

@@ -131,5 +131,8 @@ def fits(sizes: Sequence[int], d: int = 100) -> Table:
         "A whole fit by the default",
         ["rows and features", "seconds", "X, MB", "peak of the process so far, MB", "macro F1"],
         rows,
-        [f"Dense float32, macro F1 over two groups (K = 4), a fifth as many rows judge. {note}"],
+        [
+            "Dense float32, macro F1 over two groups (K = 4), a fifth as many validation rows. "
+            f"{note}"
+        ],
     )

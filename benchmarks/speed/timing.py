@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-# Works that are compared take so many turns.
+# Repetitions of functions that are compared.
 ROUNDS = 20
 
 
@@ -32,7 +32,7 @@ def best(work: Callable[[], Any], least: float = 0.3, most: int = 30) -> float:
 
 
 def best_of_each(works: Mapping[str, Callable[[], Any]], rounds: int = ROUNDS) -> dict[str, float]:
-    """Return the fastest repetition of each work, taken by turns.
+    """Return the fastest repetition of each work, alternately.
 
     What slows the machine for a while slows them all: their ratios are of the same moments.
     """

@@ -1,8 +1,8 @@
-"""A person judges: no formula at all, somebody looks at a list and gives it a grade.
+"""A person as the metric: no formula, a person reads a list and grades it.
 
 At a terminal that is you: after each list type a grade from 0 to 10. Without one, a stand-in
-answers who likes short lists with few wrong names. Twelve grades at most are asked for.
-Run: python examples/8_a_person_judges.py [picture.png]
+answers who likes short lists with few wrong names. At most twelve grades are needed.
+Run: python examples/8_a_person_rates.py [picture.png]
 """
 
 import sys
@@ -18,13 +18,13 @@ GRADES = 12
 
 
 def stand_in(flagged, total):
-    """Return the grade of somebody who wants hits, hates false alarms and has little time."""
+    """Return the grade of a person who wants hits, few false alarms and short lists."""
     hits = flagged.sum()
     return round(float(np.clip(10.0 * hits / (0.6 * total + len(flagged)), 0.0, 10.0)), 1)
 
 
 def graded(number, table):
-    """Show a list, and return the grade that somebody gives it."""
+    """Show a list, and return its grade."""
     truth, decided = table["y_true"], table["prediction"]
     flagged, total = truth[decided == 1], truth.sum()
     if not sys.stdin.isatty():

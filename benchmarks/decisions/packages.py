@@ -1,4 +1,4 @@
-"""Rivals: other people's packages, asked for only where a section compares with them."""
+"""Packages: third-party packages, imported only where a section compares with them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rivals: what users would pick otherwise, on the same rows."""
+"""Baselines: what users would pick otherwise, on the same rows."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def evolved(most: int) -> Callable[[Work], Answer]:
     return run
 
 
-RIVALS: dict[str, Callable[[Work], Answer]] = {
+BASELINES: dict[str, Callable[[Work], Answer]] = {
     "LogisticRegression + TunedThresholdClassifierCV, 5 folds": tuned_by_folds,
     "the same, threshold tuned on the validation rows": tuned_on_validation,
 }
@@ -93,11 +93,11 @@ def difference(work: Work, scores: Any, others: Any, replicates: int = 200) -> t
 
 
 def measure(work: Work, known: dict[str, Any], evaluations: int) -> Table:
-    """Return the table of rivals beside the default."""
+    """Return the table of baselines beside the default."""
     rows = [["anymetric's default", known["default"], f"{known['cost']:.4f}", ""]]
-    for name, rival in {**RIVALS, "cma on the weights": evolved(evaluations)}.items():
+    for name, baseline in {**BASELINES, "cma on the weights": evolved(evaluations)}.items():
         try:
-            answer, seconds = timed(lambda r=rival: r(work))
+            answer, seconds = timed(lambda r=baseline: r(work))
         except ImportError as error:
             rows.append([name, "", f"{error.name} is not here", ""])
             continue
@@ -109,8 +109,9 @@ def measure(work: Work, known: dict[str, Any], evaluations: int) -> Table:
         ["", "seconds", "test cost", "above the default's"],
         rows,
         [
-            "The same rows as above: training labels mislead, 326 clean rows judge. One split: the "
-            "error is that of the difference over replicates of the test rows, and leaves out the "
-            "luck of the 326. Over tasks and seeds see the quality table."
+            "The same rows as above: training labels mislead, 326 clean validation rows. One "
+            "split: the error is that of the difference over bootstrap resamples of the test "
+            "rows, and leaves out the luck of the 326. Over tasks and seeds see the quality "
+            "table."
         ],
     )
