@@ -14,7 +14,7 @@ from anymetric.explaining.fits import plain_formulas
 from anymetric.explaining.forms import Form, Sum
 from anymetric.explaining.limits import limited_formulas
 from anymetric.explaining.sample import Sample, simplest
-from anymetric.explaining.sums import summed
+from anymetric.explaining.sums import by_row, summed
 
 Floats64 = NDArray[np.float64]
 # Steps that people round to; the smallest part of the answers' spread that is worth a look.
@@ -81,7 +81,7 @@ def sharpened(sample: Sample, form: Form, step: float) -> Form:
     """Return a sum with the roundest numbers that keep all values within half a step."""
     if not isinstance(form, Sum):
         return form
-    parts = [one for _, one in form.terms]
+    parts = [one for _, one in by_row(form, len(sample.cells)).terms]
     constant = form.constant != 0.0
     columns = [one.values(sample.counts) for one in parts]
     design = np.column_stack([np.ones(len(sample)), *columns] if constant else columns)

@@ -36,7 +36,7 @@ def fitted(sample: Sample, forms: Sequence[Form], *, constant: bool = True) -> F
     form = summed(factors, forms, constant)
     if not sample.fits(form):
         return None
-    return rounded_sum(sample, factors, design, forms, constant) or form
+    return rounded_sum(sample, factors, design, forms, constant) or by_row(form, len(sample.cells))
 
 
 def rounded_sum(
@@ -62,6 +62,18 @@ def rounded_sum(
                 found.append((tiny, sum(map(digits, round_)), per, form))
                 break
     return min(found, key=lambda one: one[:3])[-1] if found else None
+
+
+def by_row(form: Sum, rows: int) -> Sum:
+    """Return a sum whose prices of single mistakes are tiny with prices per row."""
+    counted = [f for f, one in form.terms if isinstance(one, Mistakes) and one.rows == 1.0]
+    if not counted or max(map(abs, counted)) >= TINY:
+        return form
+    n = float(rows)
+    terms = (
+        (f * n, one.per(n)) if isinstance(one, Mistakes) else (f, one) for f, one in form.terms
+    )
+    return Sum(form.constant, tuple(terms))
 
 
 def digits(number: float) -> int:
