@@ -59,13 +59,13 @@ TASKS = {
     **{
         task.name: task
         for task in (
-            Task("adult_group_labels", "group_mean_f1", men, grouped=True, spoilt=True),
+            Task("adult_group_labels", "group_mean_f1", men, grouped=True, corrupted=True),
             Task(
                 "adult_group_labels_v500",
                 "group_mean_f1",
                 few_clean(men, 500),
                 grouped=True,
-                spoilt=True,
+                corrupted=True,
             ),
         )
     },

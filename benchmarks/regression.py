@@ -109,9 +109,9 @@ def parts(task, outliers, seed):
     order = rng.permutation(len(y))
     train, valid, test = np.split(order, [len(y) // 2, 7 * len(y) // 10])
     noisy = y[train].copy()
-    spoilt = rng.random(len(train)) < OUTLIERS
-    away = rng.uniform(5.0, 15.0, spoilt.sum()) * rng.choice(SIDES[outliers], spoilt.sum())
-    noisy[spoilt] += y.std() * away
+    corrupted = rng.random(len(train)) < OUTLIERS
+    away = rng.uniform(5.0, 15.0, corrupted.sum()) * rng.choice(SIDES[outliers], corrupted.sum())
+    noisy[corrupted] += y.std() * away
     return (X[train], noisy), (X[valid], y[valid]), (X[test], y[test])
 
 

@@ -49,7 +49,7 @@ class Shown:
     code : str
     start, stop : int
         Where the expected output stands in the page, or would.
-    told : bool
+    shown : bool
         Whether the page shows an output.
     line : int
         The line of the code, for messages.
@@ -61,7 +61,7 @@ class Shown:
     code: str
     start: int
     stop: int
-    told: bool
+    shown: bool
     line: int
     file: str | None = None
 
@@ -76,12 +76,12 @@ def shown(text: str) -> Iterator[Shown]:
     fences = list(FENCE.finditer(text))
     for fence, after in zip_longest(fences, fences[1:]):
         if fence[1] == "python":
-            told = after is not None and after[1] == "text"
-            told = told and not text[fence.end() : after.start()].strip()
-            place = after.span(2) if told else (fence.end(), fence.end())
+            shown = after is not None and after[1] == "text"
+            shown = shown and not text[fence.end() : after.start()].strip()
+            place = after.span(2) if shown else (fence.end(), fence.end())
             line = text.count("\n", 0, fence.start()) + 2
             title = TITLE.match(fence[0])
-            yield Shown("python", fence[2], *place, told, line, title and title[1])
+            yield Shown("python", fence[2], *place, shown, line, title and title[1])
         elif fence[1] == "console":
             yield from commands(text, fence)
 
@@ -120,9 +120,9 @@ def run_command(line: str) -> str:
     words = shlex.split(line.replace("\\\n", " "))
     with fresh(), contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
         anymetric(words[1:])
-    # How often progress is told depends on the machine.
-    told = (each for each in said.getvalue().splitlines() if not PROGRESS.match(each))
-    lines = "\n".join(each.rstrip() for each in told).strip("\n")
+    # How often progress is shown depends on the machine.
+    shown = (each for each in said.getvalue().splitlines() if not PROGRESS.match(each))
+    lines = "\n".join(each.rstrip() for each in shown).strip("\n")
     return f"{lines}\n" if lines else ""
 
 
@@ -159,8 +159,8 @@ def agree(expected: str, got: str, *, loose: bool = False) -> bool:
         kind.sub("0", wanted) or "\n", kind.sub("0", have) or "\n", flags
     )
     # Where words are left out, so are numbers.
-    told = zip(kind.findall(wanted), kind.findall(have), strict=False)
-    return words and (bool(ELIDED.search(wanted)) or all(near(a, b, loose) for a, b in told))
+    shown = zip(kind.findall(wanted), kind.findall(have), strict=False)
+    return words and (bool(ELIDED.search(wanted)) or all(near(a, b, loose) for a, b in shown))
 
 
 def near(a: str, b: str, loose: bool) -> bool:
@@ -187,7 +187,7 @@ def rewrite(page: Path) -> bool:
     last = 0
     for what, expected, got in play(page):
         # Elided output stays as it was written.
-        keep = not what.told or ELIDED.search(expected)
+        keep = not what.shown or ELIDED.search(expected)
         parts += [text[last : what.start], expected if keep else got]
         last = what.stop
     changed = "".join([*parts, text[last:]])
@@ -202,8 +202,8 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("pages", nargs="*", type=Path)
     parser.add_argument("--write", action="store_true", help="put what is printed into the pages")
     options = parser.parse_args(arguments)
-    turn = renewed if options.write else checked
-    wrong = [page for page in options.pages or pages() if not turn(page.resolve())]
+    handle = renewed if options.write else checked
+    wrong = [page for page in options.pages or pages() if not handle(page.resolve())]
     return min(len(wrong), 1)
 
 

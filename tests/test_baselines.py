@@ -226,11 +226,11 @@ def test_domain_weights_recover_a_known_density_ratio(rng):
     np.testing.assert_allclose(np.log(ratio), train.X @ mean - mean @ mean / 2, atol=0.15)
 
 
-def test_domain_weights_pass_over_rows_that_look_spoilt(rng):
+def test_domain_weights_pass_over_rows_that_look_corrupted(rng):
     X, y, _ = task(n=3000)
-    spoilt = np.arange(3000) < 1500
-    X = np.column_stack([X, np.where(spoilt, 3.0, 0.0) + rng.normal(size=3000)])
-    X[spoilt, 0] *= -1.0
+    corrupted = np.arange(3000) < 1500
+    X = np.column_stack([X, np.where(corrupted, 3.0, 0.0) + rng.normal(size=3000)])
+    X[corrupted, 0] *= -1.0
     kept, test = slice(0, 2000), slice(2500, None)
     valid = {"X_val": X[2000:2500], "y_val": y[2000:2500]}
     plain, weighted = (

@@ -264,14 +264,14 @@ def test_a_linear_answer_of_the_pool_has_coefficients():
 
 
 @pytest.mark.parametrize("metric", ["median_absolute_error", "r2"])
-def test_a_regression_learns_from_spoilt_rows(metric):
+def test_a_regression_learns_from_corrupted_rows(metric):
     X, y = make_friedman1(700, noise=0.3, random_state=0)
     rng = np.random.default_rng(0)
-    spoilt = np.where(rng.random(400) < 0.2, y[:400] + rng.normal(size=400) * 50.0, y[:400])
+    corrupted = np.where(rng.random(400) < 0.2, y[:400] + rng.normal(size=400) * 50.0, y[:400])
     reg = MetricRegressor(metric, model=Boosted(trees=80), random_state=0)
-    reg.fit(X[:400], spoilt, X_val=X[400:500], y_val=y[400:500])
+    reg.fit(X[:400], corrupted, X_val=X[400:500], y_val=y[400:500])
     line = MetricRegressor(metric, model="linear", random_state=0)
-    line.fit(X[:400], spoilt, X_val=X[400:500], y_val=y[400:500])
+    line.fit(X[:400], corrupted, X_val=X[400:500], y_val=y[400:500])
     better = 1.0 if metric == "r2" else -1.0
     assert better * reg.score(X[500:], y[500:]) > better * line.score(X[500:], y[500:])
 

@@ -32,11 +32,11 @@ def test_a_loan_costs_what_its_instalments_say():
 
 def test_only_training_labels_of_the_group_are_flipped():
     costs = some_costs()
-    plain, spoilt = (profit.parts_of(costs, labels, 3) for labels in ("as they are", "flipped"))
-    np.testing.assert_array_equal(plain.train, spoilt.train)
-    wrong = np.flatnonzero(spoilt.y != costs.y)
-    assert 0.1 < len(wrong) / np.isin(np.flatnonzero(costs.group), spoilt.train).sum() < 0.5
-    assert np.isin(wrong, spoilt.train).all()
+    plain, corrupted = (profit.parts_of(costs, labels, 3) for labels in ("as they are", "flipped"))
+    np.testing.assert_array_equal(plain.train, corrupted.train)
+    wrong = np.flatnonzero(corrupted.y != costs.y)
+    assert 0.1 < len(wrong) / np.isin(np.flatnonzero(costs.group), corrupted.train).sum() < 0.5
+    assert np.isin(wrong, corrupted.train).all()
     assert costs.group[wrong].all()
     rows = np.concatenate([plain.train, plain.valid, plain.test])
     assert len(np.unique(rows)) == len(rows) == 180

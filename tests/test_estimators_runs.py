@@ -474,15 +474,15 @@ def test_the_learned_loss_serves_another_learner():
     X = rng.normal(size=(1500, 4))
     y = (X[:, 0] + 0.3 * rng.normal(size=1500) > 0.8).astype(int)
     noisy = np.arange(900) < 450
-    spoilt = X[:900].copy()
-    spoilt[noisy] = rng.normal(3.0, 1.0, (450, 4))
+    corrupted = X[:900].copy()
+    corrupted[noisy] = rng.normal(3.0, 1.0, (450, 4))
     clf = MetricClassifier("f1", random_state=0)
-    clf.fit(spoilt, y[:900], X_val=X[900:1200], y_val=y[900:1200])
+    clf.fit(corrupted, y[:900], X_val=X[900:1200], y_val=y[900:1200])
     assert clf.sample_weight_.shape == (900,)
     assert clf.sample_weight_[noisy].mean() < 0.5 * clf.sample_weight_[~noisy].mean()
     assert set(clf.class_weight_) == {0, 1}
-    plain = LogisticRegression().fit(spoilt, y[:900])
-    taught = LogisticRegression().fit(spoilt, y[:900], sample_weight=clf.sample_weight_)
+    plain = LogisticRegression().fit(corrupted, y[:900])
+    taught = LogisticRegression().fit(corrupted, y[:900], sample_weight=clf.sample_weight_)
     test = X[1200:], y[1200:]
     assert f1_score(test[1], taught.predict(test[0])) > f1_score(test[1], plain.predict(test[0]))
 

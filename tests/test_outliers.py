@@ -36,7 +36,7 @@ def three_classes(seed):
     return X, np.digitize(y, [-1.5, 1.5])
 
 
-def spoilt(X, seed, count):
+def corrupted(X, seed, count):
     """Return X with wild values in so many of the training rows."""
     rng = np.random.default_rng([seed, count])
     X, rows = X.copy(), rng.choice(ROWS, count, replace=False)
@@ -62,7 +62,7 @@ def test_an_outlier_costs_no_feature(case, count):
     sound, wild = [], []
     for seed in range(2):
         X, y = draw(seed)
-        Z, _ = spoilt(X, seed, count)
+        Z, _ = corrupted(X, seed, count)
         test = X[ROWS:], y[ROWS:]
         sound.append(clone(model).fit(X[:ROWS], y[:ROWS]).score(*test))
         wild.append(clone(model).fit(Z[:ROWS], y[:ROWS]).score(*test))
@@ -73,7 +73,7 @@ def test_an_outlier_costs_no_feature(case, count):
 def test_lines_beside_trees_miss_no_feature_either():
     pytest.importorskip("lightgbm")
     X, y = two_classes(0)
-    Z, _ = spoilt(X, 0, 2)
+    Z, _ = corrupted(X, 0, 2)
     model = MetricClassifier("balanced_accuracy", model="auto", random_state=0)
     sound = clone(model).fit(X[:ROWS], y[:ROWS]).score(X[ROWS:], y[ROWS:])
     assert model.fit(Z[:ROWS], y[:ROWS]).score(X[ROWS:], y[ROWS:]) > sound - 0.05
@@ -81,7 +81,7 @@ def test_lines_beside_trees_miss_no_feature_either():
 
 def test_errors_of_any_size_keep_outliers_in_training():
     X, y = numbers(0)
-    Z, _ = spoilt(X, 0, 5)
+    Z, _ = corrupted(X, 0, 5)
     judges = X[ROWS:800].copy()
     judges[:5, 0] = 1e6
     model = MetricRegressor("r2", model="linear", random_state=0)
@@ -91,7 +91,7 @@ def test_errors_of_any_size_keep_outliers_in_training():
 
 def test_columns_that_are_clipped_are_spoken_of():
     X, y = two_classes(0)
-    Z, _ = spoilt(X, 0, 2)
+    Z, _ = corrupted(X, 0, 2)
     clf = MetricClassifier("f1", model="linear", random_state=0)
     with pytest.warns(MetricWarning, match=r"column\(s\) 0 hold values"):
         clf.fit(Z[:ROWS], y[:ROWS])

@@ -17,7 +17,7 @@ from benchmarks import ablation  # noqa: E402
 from benchmarks.quality import cells, run  # noqa: E402
 from benchmarks.quality.methods import METHODS, as_function  # noqa: E402
 from benchmarks.quality.results import Results  # noqa: E402
-from benchmarks.quality.samples import SPOILT_GROUP, bind, groups_of, strata  # noqa: E402
+from benchmarks.quality.samples import CORRUPTED_GROUP, bind, groups_of, strata  # noqa: E402
 from benchmarks.quality.shown import shown  # noqa: E402
 from benchmarks.quality.store import HEADER, Cell, Row, Store  # noqa: E402
 from benchmarks.quality.table import report  # noqa: E402
@@ -145,7 +145,7 @@ def test_a_task_keeps_its_word(name):
     task = TASKS[name]
     parts = task.parts(3)
     assert (groups_of(parts.train) is not None) == task.grouped
-    assert (parts.clean is not None) == task.spoilt
+    assert (parts.clean is not None) == task.corrupted
     assert task.metric.decides != task.ranking
     for sample in (parts.valid, parts.test):
         assert np.isfinite(bind(task.metric, sample).values(sample.X[:, 0]))
@@ -155,15 +155,15 @@ def test_a_task_keeps_its_word(name):
     assert not np.array_equal(task.make(4).test.X, parts.test.X)
 
 
-def test_only_one_groups_training_rows_are_spoilt():
+def test_only_one_groups_training_rows_are_corrupted():
     parts = TASKS["compas_noisy50"].parts(0)
     clean = TASKS["compas_macro_f1"].parts(0)
     changed = np.any(parts.train.X != parts.clean.X, axis=1)
     assert np.array_equal(parts.clean.X, clean.train.X)
     assert np.array_equal(parts.valid.X, clean.valid.X)
     assert np.array_equal(parts.test.X, clean.test.X)
-    assert set(parts.train.groups[changed]) == {SPOILT_GROUP}
-    assert changed[parts.train.groups == SPOILT_GROUP].mean() == pytest.approx(0.5, abs=0.01)
+    assert set(parts.train.groups[changed]) == {CORRUPTED_GROUP}
+    assert changed[parts.train.groups == CORRUPTED_GROUP].mean() == pytest.approx(0.5, abs=0.01)
 
 
 def test_few_clean_rows_have_every_class_of_every_group_in_its_share():
@@ -237,8 +237,8 @@ def test_what_must_be_seen_is_held_against_the_numbers(cost, so):
 def test_fits_of_few_calls_are_the_same_with_a_limit(calls, so):
     costs = {"auto": [0.3, 0.3], "tuned_threshold": [0.3, 0.4]}
     rows = hand_made(costs, dict.fromkeys(costs, 1.0))
-    spoilt = [replace(row, task="compas_noisy50", calls=calls) for row in rows]
-    said = [numbers for what, numbers, _ in shown(Results(spoilt)) if "ready-made" in what]
+    corrupted = [replace(row, task="compas_noisy50", calls=calls) for row in rows]
+    said = [numbers for what, numbers, _ in shown(Results(corrupted)) if "ready-made" in what]
     assert said == ([f"all of it: no fit took more than {calls} calls"] if so else [])
 
 

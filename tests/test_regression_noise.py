@@ -36,8 +36,8 @@ def linear(seed):
     X = rng.normal(size=(900, 4))
     y = 20.0 + X @ np.array([3.0, -2.0, 1.0, 0.0]) + rng.normal(size=900)
     noisy = y[:300].copy()
-    spoilt = rng.random(300) < 0.2
-    noisy[spoilt] += 60.0 * rng.random(spoilt.sum())
+    corrupted = rng.random(300) < 0.2
+    noisy[corrupted] += 60.0 * rng.random(corrupted.sum())
     return (X[:300], noisy), (X[300:500], y[300:500]), (X[500:], y[500:])
 
 
@@ -98,9 +98,9 @@ def test_a_fifth_of_the_training_targets_of_the_benchmark_are_gross_outliers(tas
     train, valid, test = regression.parts(task, outliers, 0)
     assert len(train[1]) + len(valid[1]) + len(test[1]) == len(y)
     assert set(valid[1]) | set(test[1]) <= set(y)
-    spoilt = ~np.isin(train[1], y)
-    assert 0.1 < spoilt.mean() < 0.3
-    away = train[1][spoilt]
+    corrupted = ~np.isin(train[1], y)
+    assert 0.1 < corrupted.mean() < 0.3
+    away = train[1][corrupted]
     assert np.all(np.abs(away - y.mean()) > y.std())
     assert (away.min() < y.min()) == (outliers == "either way")
     assert np.shape(X)[0] == len(load_diabetes().target) or task != "diabetes"
@@ -160,11 +160,11 @@ def test_gross_outliers_are_not_the_unit(size, part):
     rng = np.random.default_rng(0)
     X, y = make_regression(500, 5, noise=5, random_state=0)
     wrong = rng.random(500) < part
-    spoilt = y + np.where(wrong, size * rng.choice([-1.0, 1.0], 500), 0.0)
+    corrupted = y + np.where(wrong, size * rng.choice([-1.0, 1.0], 500), 0.0)
     model = MetricRegressor("median_absolute_error", model="linear", random_state=0).fit(
-        X[:300], spoilt[:300]
+        X[:300], corrupted[:300]
     )
-    exact = QuantileRegressor(alpha=0).fit(X[:300], spoilt[:300]).predict(X[300:])
+    exact = QuantileRegressor(alpha=0).fit(X[:300], corrupted[:300]).predict(X[300:])
     found = median_absolute_error(y[300:], model.predict(X[300:]))
     assert found < 1.25 * median_absolute_error(y[300:], exact)
 
@@ -257,11 +257,11 @@ def test_outliers_do_not_ask_for_ridge_where_rows_are_few(kind):
     w, X = rng.normal(size=50), rng.normal(size=(2300, 50))
     y = X @ w + rng.normal(size=2300)
     wild = rng.exponential(30.0, 300) if kind == "exponential" else 20 * rng.standard_cauchy(300)
-    spoilt = y[:300] + np.where(rng.random(300) < 0.1, wild, 0.0)
+    corrupted = y[:300] + np.where(rng.random(300) < 0.1, wild, 0.0)
     ours = MetricRegressor("median_absolute_error", model="linear", random_state=0).fit(
-        X[:300], spoilt
+        X[:300], corrupted
     )
-    theirs = HuberRegressor(max_iter=1000).fit(X[:300], spoilt)
+    theirs = HuberRegressor(max_iter=1000).fit(X[:300], corrupted)
     assert ours.score(X[300:], y[300:]) < 1.15 * np.median(
         np.abs(theirs.predict(X[300:]) - y[300:])
     )

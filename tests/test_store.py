@@ -249,8 +249,8 @@ def sound(tmp_path_factory):
 @given(st.sampled_from(WAYS), st.integers(0, 2**32))
 def test_a_damaged_file_is_noticed_or_harmless(sound, tmp_path_factory, how, seed):
     path = tmp_path_factory.mktemp("hurt", numbered=True) / "run.db"
-    spoilt = hurt(sound.read_bytes(), how, random.Random(seed))
-    assert noticed(path, spoilt, told(sound)) in ("refused", "harmless")
+    corrupted = hurt(sound.read_bytes(), how, random.Random(seed))
+    assert noticed(path, corrupted, told(sound)) in ("refused", "harmless")
     shutil.rmtree(path.parent)
 
 
@@ -273,8 +273,8 @@ def test_a_number_that_somebody_changed_is_noticed(sound, tmp_path):
 
 @pytest.mark.parametrize("seed", [3692, 11676])
 def test_damage_that_sqlite_cannot_even_name_is_noticed(sound, tmp_path, seed):
-    spoilt = hurt(sound.read_bytes(), "flipped", random.Random(seed))
-    assert noticed(tmp_path / "run.db", spoilt, told(sound)) == "refused"
+    corrupted = hurt(sound.read_bytes(), "flipped", random.Random(seed))
+    assert noticed(tmp_path / "run.db", corrupted, told(sound)) == "refused"
 
 
 @pytest.mark.parametrize("what", ["folder", "pipe", "device"])

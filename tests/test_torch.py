@@ -272,10 +272,10 @@ def test_rows_held_out_stay_so_when_others_follow(rng):
 
 def test_rows_without_weight_are_not_read(rng, data):
     rows = np.where(np.arange(len(data)) < 150, 1.0, 0.0)
-    spoilt = Data(np.where(rows[:, None] > 0, data.X, 1e6), data.y)
+    corrupted = Data(np.where(rows[:, None] > 0, data.X, 1e6), data.y)
     one, other = (
         TorchModel(bent, epochs=3).learn(given, rows, np.random.default_rng(0))
-        for given in (data, spoilt)
+        for given in (data, corrupted)
     )
     np.testing.assert_array_equal(one.scores(data.X), other.scores(data.X))
 

@@ -115,14 +115,14 @@ def grouped(task: Task) -> bool:
     return task.grouped and not task.ranking
 
 
-def spoilt(task: Task) -> bool:
+def corrupted(task: Task) -> bool:
     """Apply where training rows mislead."""
-    return task.spoilt
+    return task.corrupted
 
 
 def hideable(task: Task) -> bool:
     """Apply where training rows mislead and the metric can be given as a function."""
-    return task.spoilt and not task.ranking
+    return task.corrupted and not task.ranking
 
 
 def f_measure(task: Task) -> bool:
@@ -171,7 +171,7 @@ _METHODS = (
     Method("on_both", "BothLogistic"),
     Method("domain_weighted", "DomainWeighted"),
     Method("lightgbm", "LightGBMThreshold", "nonlinear", needs="lightgbm"),
-    Method("clean_tuned_threshold", "TunedThreshold", "oracle", applies=spoilt),
+    Method("clean_tuned_threshold", "TunedThreshold", "oracle", applies=corrupted),
 )
 
 METHODS: dict[str, Method] = {method.name: method for method in _METHODS}

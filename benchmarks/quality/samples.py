@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from anymetric.datasets import load_adult_noisy_labels
 from anymetric.paper.samples import (
-    SPOILT_GROUP,
+    CORRUPTED_GROUP,
     Kind,
     Maker,
     Parts,
@@ -25,7 +25,7 @@ from anymetric.paper.samples import (
 )
 
 __all__ = [
-    "SPOILT_GROUP",
+    "CORRUPTED_GROUP",
     "Kind",
     "Maker",
     "Parts",

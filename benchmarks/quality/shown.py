@@ -120,15 +120,15 @@ def brief(results: Results) -> Iterator[Line]:
     A fit that took no more calls than that is the same with such a limit.
     """
     parts = {"all calls": MANY, "200 calls": FEW}
-    spoilt = [task for task in results.tasks if TASKS[task].spoilt]
-    calls = [row.calls for row in results.of(DEFAULT) if row.task in spoilt]
+    corrupted = [task for task in results.tasks if TASKS[task].corrupted]
+    calls = [row.calls for row in results.of(DEFAULT) if row.task in corrupted]
     if calls and max(calls) <= CALLS:
         what = f"a ready-made metric, {CALLS} calls: {KEPT:.0%} of the gain over {REFERENCE}"
         yield what, f"all of it: no fit took more than {max(calls):g} calls", result(True)
     for said, method in parts.items():
         every = [
             (results.gaps(t, REFERENCE, method), results.gaps(t, REFERENCE, DEFAULT))
-            for t in spoilt
+            for t in corrupted
         ]
         pairs = [(mean(own), mean(full)) for own, full in every if own and full]
         if pairs:

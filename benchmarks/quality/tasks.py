@@ -1,7 +1,7 @@
 """Tasks: a metric and a way to make its rows from a seed, by name.
 
 Splits are 4/9 train, 2/9 validation, 1/3 test (60 : 20 : 20 for ranking). Only training rows are
-ever spoilt; ``_v300`` leaves 300 of the clean validation rows.
+ever corrupted; ``_v300`` leaves 300 of the clean validation rows.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Task:
         The rows fall into groups.
     ranking : bool
         The metric reads the order of the rows, not decisions.
-    spoilt : bool
+    corrupted : bool
         Training rows mislead; `Parts.clean` has them as they should be.
     """
 
@@ -56,7 +56,7 @@ class Task:
     make: Maker
     grouped: bool = False
     ranking: bool = False
-    spoilt: bool = False
+    corrupted: bool = False
 
     @cached_property
     def metric(self) -> Metric:
@@ -105,38 +105,42 @@ _CLEAN = (
     Task("diabetes_f1", "f1", whole(sets.fast_diabetes)),
 )
 _SPOILT = (
-    Task("compas_noisy50", MEAN_F1, compas_half, grouped=True, spoilt=True),
+    Task("compas_noisy50", MEAN_F1, compas_half, grouped=True, corrupted=True),
     Task(
         "compas_noisy50_v200",
         "group_mean_f1",
         few_clean(compas_half, 200),
         grouped=True,
-        spoilt=True,
+        corrupted=True,
     ),
     Task(
         "compas_noisy80_v300",
         "group_mean_f1",
         few_clean(compas_most, 300),
         grouped=True,
-        spoilt=True,
+        corrupted=True,
     ),
-    Task("adult_noisy50", MEAN_F1, adult_half, grouped=True, spoilt=True),
+    Task("adult_noisy50", MEAN_F1, adult_half, grouped=True, corrupted=True),
     Task(
-        "adult_noisy50_v500", "group_mean_f1", few_clean(adult_half, 500), grouped=True, spoilt=True
+        "adult_noisy50_v500",
+        "group_mean_f1",
+        few_clean(adult_half, 500),
+        grouped=True,
+        corrupted=True,
     ),
-    Task("credit_noisy50", MEAN_F1, credit_half, grouped=True, spoilt=True),
+    Task("credit_noisy50", MEAN_F1, credit_half, grouped=True, corrupted=True),
     Task(
         "credit_noisy50_v500",
         "group_mean_f1",
         few_clean(credit_half, 500),
         grouped=True,
-        spoilt=True,
+        corrupted=True,
     ),
-    Task("adult_noisy_labels", "gmean", noisy_labels, grouped=True, spoilt=True),
-    Task("adult_proxy", "error", wives, spoilt=True),
-    Task("adult_proxy_v300", "error", few_clean(wives, 300), spoilt=True),
-    Task("business_proxy", "error", phones, grouped=True, spoilt=True),
-    Task("business_proxy_v300", "error", few_clean(phones, 300), grouped=True, spoilt=True),
+    Task("adult_noisy_labels", "gmean", noisy_labels, grouped=True, corrupted=True),
+    Task("adult_proxy", "error", wives, corrupted=True),
+    Task("adult_proxy_v300", "error", few_clean(wives, 300), corrupted=True),
+    Task("business_proxy", "error", phones, grouped=True, corrupted=True),
+    Task("business_proxy_v300", "error", few_clean(phones, 300), grouped=True, corrupted=True),
 )
 
 TASKS: dict[str, Task] = {task.name: task for task in (*_CLEAN, *_SPOILT)}

@@ -174,10 +174,12 @@ def selection(_: Problem) -> Any:
     compas = load_compas()
     rows = split(compas, random_state=0)
     men = compas.groups == "Male"
-    spoilt = corrupt_features(compas.X[rows.train], men[rows.train], 0.5, np.random.default_rng(0))
+    corrupted = corrupt_features(
+        compas.X[rows.train], men[rows.train], 0.5, np.random.default_rng(0)
+    )
     few = rows.validation[:400]
     clf = MetricClassifier("group_mean_f1", random_state=0).fit(
-        spoilt,
+        corrupted,
         compas.y[rows.train],
         groups=compas.groups[rows.train],
         X_val=compas.X[few],

@@ -12,7 +12,7 @@ STOPPED = 130
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command and return its exit code: 0 done, 2 the user can mend it, 1 a bug, 130 stopped.
+    """Run a command and return its exit code: 0 done, 2 an error of usage, 1 a bug, 130 stopped.
 
     Parameters
     ----------

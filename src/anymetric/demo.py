@@ -44,12 +44,12 @@ def noisy_adult(seed: int, fraction: float = 0.5) -> Parts:
     return {**parts, "train": (noisy, y_train, men)}
 
 
-def contenders(seed: int) -> dict[str, Any]:
+def methods(seed: int) -> dict[str, Any]:
     """Return the methods that the table compares.
 
     Examples
     --------
-    >>> list(contenders(0))
+    >>> list(methods(0))
     ['logistic regression', 'tuned threshold', 'anymetric']
     """
     return {
@@ -70,7 +70,7 @@ def row(model: Any, parts: Parts) -> tuple[float, float, float, int]:
 
 
 def draw(model: Any, path: Path) -> None:
-    """Write one picture of the run: every candidate's cost, and what each slice was worth."""
+    """Write one picture of the run: every candidate's cost, and the learned weights."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -88,7 +88,7 @@ def draw(model: Any, path: Path) -> None:
     names = list(model.weights_)
     right.barh(names, [model.weights_[name] for name in names], color="tab:blue")
     right.invert_yaxis()
-    right.set(xlabel="share of the learned loss", title="What each slice was worth")
+    right.set(xlabel="share of the learned loss", title="Learned weights of the slices")
     figure.savefig(path, dpi=120)
     plt.close(figure)
 
@@ -96,7 +96,7 @@ def draw(model: Any, path: Path) -> None:
 def reported(
     models: dict[str, Any], parts: Parts, seconds: dict[str, float], options: argparse.Namespace
 ) -> Run:
-    """Return all that a page shows of the demo, judged on the test rows."""
+    """Return the report of the demo, evaluated on the test rows."""
     X, y, groups = parts["test"]
     return gather(
         models[OURS],
@@ -128,7 +128,7 @@ def main(arguments: list[str] | None = None) -> int:
     parts = noisy_adult(options.seed)
     print("Adult, 50 % of the men's training rows corrupted; macro F1 over women and men.")
     print(f"{'':22}{'validation':>11}{'test':>8}{'seconds':>9}{'metric calls':>14}")
-    models, spent = contenders(options.seed), {}
+    models, spent = methods(options.seed), {}
     for name, model in models.items():
         valid, test, seconds, calls = row(model, parts)
         spent[name] = seconds

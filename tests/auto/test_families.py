@@ -327,15 +327,15 @@ def test_a_line_reads_gaps_categories_and_outliers(rng):
     found = sample("two", rng)
     X = found.train.X.copy()
     X[::7, 0], X[::5, 2], X[3, 1] = np.nan, 4.0, 1e9
-    spoilt = replace(found, train=replace(found.train, X=X))
-    features = Features.of(spoilt, categorical=(2,))
-    read = features.read(spoilt)
+    corrupted = replace(found, train=replace(found.train, X=X))
+    features = Features.of(corrupted, categorical=(2,))
+    read = features.read(corrupted)
     for data in (read.train, read.valid):
         table = data.X.toarray() if sparse.issparse(data.X) else data.X
         assert np.all(np.isfinite(table))
         assert np.abs(table).max() < 1e7
-    candidate = linear(spoilt, categorical=(2,)).fit(Proposal(Weighting()), None, rng)
-    np.testing.assert_allclose(candidate.scorer.scores(spoilt.valid.X), candidate.valid[:, 0])
+    candidate = linear(corrupted, categorical=(2,)).fit(Proposal(Weighting()), None, rng)
+    np.testing.assert_allclose(candidate.scorer.scores(corrupted.valid.X), candidate.valid[:, 0])
 
 
 # Learners.

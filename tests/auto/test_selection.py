@@ -163,10 +163,10 @@ def test_calibrated_scores_are_averaged_as_they_are_calibrated(rng):
 @pytest.mark.parametrize("far", [1e3, 1e9])
 def test_one_row_far_out_does_not_set_the_spread(far, rng):
     scores = rng.normal(size=(200, 1))
-    spoilt = scores.copy()
-    spoilt[0] = far * 1e3
+    corrupted = scores.copy()
+    corrupted[0] = far * 1e3
     task = Task((0, 1))
-    found = [task.spread(one, np.ones(200)) for one in (scores, spoilt)]
+    found = [task.spread(one, np.ones(200)) for one in (scores, corrupted)]
     assert found[1] == pytest.approx(found[0], rel=0.1)
 
 

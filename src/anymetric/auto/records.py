@@ -204,7 +204,7 @@ class Assessment:
         The mean cost on resamples over settings of the rule near the chosen one: candidates are
         compared by it, for it has less noise than the cost at one setting.
     about : mapping
-        What was assessed, for whoever lists the questions about it.
+        What was assessed, for lists of the open questions.
 
     Examples
     --------

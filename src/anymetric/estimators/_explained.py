@@ -31,16 +31,16 @@ class ExplainsMetric:
 
     @contextmanager
     def _listening(self, problem):
-        """Note the answers about the validation rows; keep them once there is a model."""
+        """Record the evaluations on the validation rows; keep them once there is a model."""
         metric = self.__dict__["metric_"]
-        self._heard = Record.of(metric, problem.valid, problem.labels)
-        listener = Listening(current(), metric, self._heard)
+        self._record = Record.of(metric, problem.valid, problem.labels)
+        listener = Listening(current(), metric, self._record)
         with answered_by(listener):
             yield
 
     def _keep_record(self, problem, solution):
         """Keep the record, with the scores of the model on its rows."""
-        record = self.__dict__.pop("_heard", None)
+        record = self.__dict__.pop("_record", None)
         if record is None:
             return
         rows, scores = solution.out_of_fold or (problem.valid, None)

@@ -14,7 +14,7 @@ from anymetric.data import Columns
 Floats64 = NDArray[np.float64]
 Ints = NDArray[np.intp]
 
-# A column with more values than this is an amount, not a group; more groups are not told apart.
+# A column with more values than this is an amount, not a group; more groups are not distinguished.
 MOST_VALUES, MOST_GROUPS = 6, 6
 # A group needs so many rows of each class.
 FEWEST = 5

@@ -14,7 +14,7 @@ from anymetric.explaining.forms import Form
 from anymetric.explaining.sample import Sample
 
 Floats64 = NDArray[np.float64]
-# Log-odds of being flagged, how much likelier positives are, and how far cells differ by chance.
+# Log-odds of being flagged, the difference of positives, and the random spread between cells.
 LEVELS, APART, CHANCE = (-4.0, 1.5), (0.0, 3.5), 0.7
 # Every so many questions are near the model's own decisions, so far from them in log-odds.
 NEAR, NEARBY = 2, 0.8

@@ -1,4 +1,4 @@
-"""Explainer: the door: a metric and the record of a fit in, an explanation out."""
+"""Explainer: from a metric and the record of a fit to an explanation."""
 
 from __future__ import annotations
 

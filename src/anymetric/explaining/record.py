@@ -139,7 +139,7 @@ class Listening:
 
     @property
     def store(self) -> Any:
-        """The ledger of whoever answers, if there is one."""
+        """The ledger of the inner evaluator, if there is one."""
         return getattr(self.inner, "store", None)
 
     @property

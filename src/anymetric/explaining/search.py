@@ -17,7 +17,7 @@ from anymetric.explaining.sample import Sample, simplest
 from anymetric.explaining.sums import by_row, summed
 
 Floats64 = NDArray[np.float64]
-# Steps that people round to; the smallest part of the answers' spread that is worth a look.
+# Steps that people round to; the smallest part of the answers' spread that counts.
 DIGITS, SMALLEST = (1.0, 0.5, 0.25, 0.2), 2e-3
 # The standard deviation of what rounding takes off, in steps.
 ROUNDING = 12.0**-0.5

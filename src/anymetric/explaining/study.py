@@ -26,7 +26,7 @@ REPEATS = 8
 # Values that vary from call to call by this part of how they differ are noise.
 # With less than the other part there is something else to learn.
 NOISE, LITTLE = 0.7, 0.2
-# Formulas that are told apart by further questions.
+# Formulas that further questions distinguish.
 MOST = 8
 
 

@@ -64,7 +64,7 @@ def cross_fit(
     X, y : array-like
         The training rows.
     sample_weight : array-like of shape (n,), optional
-        `sample_weight_`; missing where no training row was worth anything.
+        `sample_weight_`; absent where no training row has a weight.
     X_val, y_val : array-like, optional
         The validation rows.
     sample_weight_val : array-like of shape (n_val,), optional

@@ -53,7 +53,7 @@ class LearnedLoss:
     With shares ``s_k``, losses ``l_k`` and row weights ``w_ki`` of the candidates, a score f costs
     row i ``W_i * sum_k s_k l_k(y_i, f)`` with ``W_i = sum_k s_k w_ki``. Where all candidates have
     one loss, as two classes always do (the logistic one), this is exactly what they minimise on
-    average; where losses differ, weights and losses are averaged apart.
+    average; where losses differ, weights and losses are averaged separately.
 
     Parameters
     ----------

@@ -22,7 +22,7 @@ class RowWeights:
     """The learned loss as weights of new rows: the mean weight of their class, group and source.
 
     `sample_weight_` has the weight of every training row itself. Part of it may come from features
-    (how much a row looks like the validation rows) or from amounts, which new rows do not get:
+    (the density ratio of validation to training rows) or from amounts, which new rows do not get:
     `explained` says how much of the training rows' weights the cells account for.
 
     Parameters

@@ -180,9 +180,9 @@ class TorchModel(BaseEstimator):  # type: ignore[misc]
         if isinstance(self.module, torch.nn.Module):
             module = deepcopy(self.module)
             for layer in module.modules() if self.reset else ():
-                anew: Any = getattr(layer, "reset_parameters", None)
-                if callable(anew):
-                    anew()
+                reset: Any = getattr(layer, "reset_parameters", None)
+                if callable(reset):
+                    reset()
         else:
             several = len(required(self.module)) > 1
             module = self.module(d, outputs) if several else self.module(d)
