@@ -1,4 +1,4 @@
-"""Vectors: from a table of numbers, words, dates and gaps to a matrix of standardised numbers."""
+"""Vectors: from a table of numbers, text, dates and missing values to a standardised matrix."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ COMPONENTS, FREQUENT = 30, 300
 
 
 def vectoriser(schema: Schema, seed: int) -> Pipeline:
-    """Return the steps before the model: encoders by kind, gaps filled and marked, scaled.
+    """Return the steps before the model: encoders by kind, an imputer, a scaler.
 
     Dates and text are encoded by skrub, the rest by scikit-learn.
     """
@@ -41,9 +41,9 @@ def vectoriser(schema: Schema, seed: int) -> Pipeline:
     for name in schema.of_kind(TEXT):
         text = skrub.StringEncoder(n_components=COMPONENTS, random_state=seed)
         parts.append((f"text {name}", text, name))
-    gaps = SimpleImputer(strategy="median", add_indicator=True, keep_empty_features=True)
+    fill = SimpleImputer(strategy="median", add_indicator=True, keep_empty_features=True)
     return Pipeline(
-        [("table", ColumnTransformer(parts)), ("gaps", gaps), ("scale", StandardScaler())]
+        [("table", ColumnTransformer(parts)), ("fill", fill), ("scale", StandardScaler())]
     )
 
 
@@ -88,6 +88,14 @@ class Features:
             schema, steps, [name for name, _ in named], [owner for _, owner in named]
         ), matrix
 
+    @property
+    def blocks(self) -> dict[str, list[int]]:
+        """The columns of the matrix that come from each column of the file."""
+        found: dict[str, list[int]] = {}
+        for k, owner in enumerate(self.owners):
+            found.setdefault(owner, []).append(k)
+        return found
+
     def matrix(self, table: Any) -> NDArray[np.float64]:
         """Return the matrix of a table, which is read as in training."""
         with _in_a_sentence():
@@ -130,11 +138,12 @@ def _named(steps: Any, schema: Schema, table: Any) -> Iterator[tuple[str, str]]:
         elif part == "words" and len(chosen):
             names += _one_hot(encoder, chosen)
         elif part.startswith("date "):
-            names += [(str(out), chosen) for out in encoder.get_feature_names_out()]
+            parts = map(str, encoder.get_feature_names_out())
+            names += [(date_name(feature, chosen), chosen) for feature in parts]
         elif part.startswith("text "):
             names += [(name, chosen) for name in text_names(encoder, table[chosen])]
     yield from names
-    for k in steps["gaps"].indicator_.features_:
+    for k in steps["fill"].indicator_.features_:
         yield f"{names[k][1]} missing", names[k][1]
 
 
@@ -145,6 +154,18 @@ def _one_hot(encoder: Any, chosen: list[str]) -> Iterator[tuple[str, str]]:
                 yield (f"{name} missing" if word == ABSENT else f"{name}={word}"), name
 
 
+def date_name(feature: str, column: str) -> str:
+    """Return a part of a date as a reader calls it.
+
+    Examples
+    --------
+    >>> date_name("since_month", "since"), date_name("since_total_seconds", "since")
+    ('since: month', 'since: time')
+    """
+    part = feature.removeprefix(f"{column}_").replace("_", " ")
+    return f"{column}: {'time' if part == 'total seconds' else part}"
+
+
 def text_names(encoder: Any, column: Any) -> list[str]:
     """Return a name for each number that a text becomes: the words that raise or lower it most.
 
@@ -153,14 +174,11 @@ def text_names(encoder: Any, column: Any) -> list[str]:
     >>> column = need("pandas").Series(["red wine", "white wine", "green tea", "black tea"] * 9)
     >>> encoder = need("skrub").StringEncoder(n_components=2, random_state=0)
     >>> _ = encoder.fit(column.rename("drink"))
-    >>> sorted(name.split(":")[0] for name in text_names(encoder, column.rename("drink")))
-    ['drink', 'drink']
+    >>> sorted(text_names(encoder, column.rename("drink")))
+    ['drink: "...", "...", "..."', 'drink: "...", "...", "..."']
     """
     pd, name = need("pandas"), str(column.name)
-    found = Counter(
-        word for text in column.dropna() for word in set(re.findall(r"[^\W\d_]{3,}", text.lower()))
-    )
-    words = [word for word, _ in found.most_common(FREQUENT)]
+    words = frequent_words(column.dropna())
     count = len(encoder.get_feature_names_out())
     if not words:
         return [f"{name} {k + 1}" for k in range(count)]
@@ -168,6 +186,23 @@ def text_names(encoder: Any, column: Any) -> list[str]:
     names: list[str] = []
     for k in range(count):
         best = np.argsort(-np.abs(weights[:, k]), kind="stable")[:3]
-        shown = f"{name}: {', '.join(words[j] for j in best)}"
+        shown = f"{name}: " + ", ".join(f'"{words[j]}"' for j in best)
         names.append(shown if shown not in names else f"{shown} ({k + 1})")
     return names
+
+
+def frequent_words(texts: Any) -> list[str]:
+    """Return the words that are in the most texts: of three letters or more, or else any.
+
+    Examples
+    --------
+    >>> frequent_words(["Win a prize", "win now"]), frequent_words(["7 北京", "8 北京"])
+    (['win', 'prize', 'now'], ['北京', '7', '8'])
+    """
+    for pattern in (r"[^\W\d_]{3,}", r"\w+"):
+        found: Counter[str] = Counter()
+        for text in texts:
+            found.update(sorted(set(re.findall(pattern, text.lower())), key=text.lower().index))
+        if found:
+            return [word for word, _ in found.most_common(FREQUENT)]
+    return []

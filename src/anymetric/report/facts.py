@@ -27,6 +27,7 @@ from anymetric.metrics import (
 )
 from anymetric.metrics.multiclass import MulticlassMetric
 from anymetric.report.sample import Sample, last_step
+from anymetric.report.snippet import constructed
 
 # Ready-made metrics that may fall below zero.
 BELOW_ZERO = (R2, CohenKappa, ClassMatthews, Matthews, GainMetric, CostMatrix)
@@ -166,6 +167,7 @@ def made_by(model: Any, replicates: int, random_state: int) -> dict[str, Any]:
     summary = getattr(model, "summary_", None)
     return {
         "model": written(model),
+        "snippet": constructed(model),
         "settings": {name: written(v) for name, v in model.get_params(deep=False).items()},
         "chosen": {} if summary is None else summary.told,
         "versions": {name: version(name) for name in packages},

@@ -13,6 +13,7 @@ from anymetric.metrics.ranked import QUERY
 from anymetric.report.course import course_of
 from anymetric.report.cuts import classes_of, confusion_of, curves_of, groups_of
 from anymetric.report.facts import coefficients_of, described, made_by, sample_of
+from anymetric.report.importance import by_feature, importances_of
 from anymetric.report.limits import limits_of
 from anymetric.report.run import Run
 from anymetric.report.sample import OURS, Sample, last_step, unpacked
@@ -38,6 +39,7 @@ def gather(
     rows: str = "held-out rows",
     honest: bool = True,
     feature_names: Sequence[str] | None = None,
+    columns: Mapping[str, Sequence[int]] | None = None,
     names: Mapping[str, str] = NOTHING_ASKED,
     seconds: Mapping[str, float] = NOTHING_ASKED,
     random_state: int = 0,
@@ -61,6 +63,9 @@ def gather(
     honest : bool
         Whether no method saw them. If one did, they are not compared with the validation rows.
     feature_names : sequence of str, optional
+    columns : dict from name to column numbers, optional
+        The features that come from each column of a table: they are shuffled together where
+        importances are measured. By default each feature is a column.
     names : dict
         What the user calls ``model``, ``target``, ``groups`` and ``source``.
     seconds : dict from name to float
@@ -108,8 +113,17 @@ def gather(
         curves=curves_of(sample, decides),
         diagnosis=relabelled(diagnosis, label),
         coefficients=coefficients_of(estimator, sample, feature_names),
-        made=made_by(final, int(np.isfinite(resamples[:, 0]).sum()), random_state),
         limits=limits_of(final, sample, rng),
+        importances=importances_of(
+            estimator,
+            sample,
+            X,
+            columns or by_feature(X, feature_names),
+            group=calls.get("groups", ""),
+            honest=honest,
+            random_state=random_state,
+        ),
+        made=made_by(final, int(np.isfinite(resamples[:, 0]).sum()), random_state),
     )
 
 

@@ -10,7 +10,7 @@ from functools import cache
 from importlib.resources import files
 from string import Template
 
-from anymetric.report import iterations, limits, outcomes, sections, story
+from anymetric.report import deployed, explained, iterations, limits, outcomes, sections, story
 from anymetric.report.markup import Markup, in_script, joined, tag, text
 from anymetric.report.run import Run
 
@@ -25,9 +25,11 @@ SECTIONS: tuple[Section, ...] = (
     outcomes.confusion,
     iterations.course,
     story.worth,
+    explained.importances,
     story.coefficients,
     story.optimism,
     story.diagnosis,
+    deployed.use,
     story.again,
 )
 # What the charts read.
@@ -42,6 +44,7 @@ DRAWN = (
     "course",
     "worth",
     "coefficients",
+    "importances",
 )
 
 

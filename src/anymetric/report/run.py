@@ -51,6 +51,10 @@ class Run:
         The recommendation and its numbers; empty if it could not be had.
     coefficients : list of dict
         The features that move the scores most.
+    importances : dict
+        By how much the metric gets worse if a column is shuffled, or why that was not measured.
+    deployed : dict
+        Where the model was saved, which rows trained it, and which file it was trained on.
     made : dict
         Versions, settings, time.
     limits : dict
@@ -80,6 +84,8 @@ class Run:
     curves: dict[str, Any] = field(default_factory=dict)
     diagnosis: dict[str, Any] = field(default_factory=dict)
     coefficients: list[dict[str, Any]] = field(default_factory=list)
+    importances: dict[str, Any] = field(default_factory=dict)
+    deployed: dict[str, Any] = field(default_factory=dict)
     made: dict[str, Any] = field(default_factory=dict)
     limits: dict[str, Any] = field(default_factory=dict)
 

@@ -86,7 +86,7 @@ class Sample:
             scores = {name: scored_classes(model, X, labels) for name, model in models.items()}
         else:
             scores = {
-                name: direction(model, labels) * scored(model, X, groups)  # type: ignore[no-untyped-call]
+                name: directed(model, labels, scored(model, X, groups, side))
                 for name, model in models.items()
             }
         ranks = labels is not None and not hasattr(ours, "classes_")
@@ -288,7 +288,12 @@ def unpacked(model: Any, X: Any) -> tuple[Any, Any]:
     return model[-1], model[:-1].transform(X) if len(model) > 1 else X
 
 
-def scored(model: Any, X: Any, groups: Any = None) -> Floats:
+def directed(model: Any, labels: Any, scores: Floats) -> Floats:
+    """Return a model's scores turned so that the positive label has those above zero."""
+    return np.asarray(direction(model, labels) * scores)  # type: ignore[no-untyped-call]
+
+
+def scored(model: Any, X: Any, groups: Any = None, side: Any = None) -> Floats:
     """Return a fitted model's scores: positive for the second class, or predictions.
 
     Examples
@@ -298,7 +303,7 @@ def scored(model: Any, X: Any, groups: Any = None) -> Floats:
     >>> scored(LinearRegression().fit([[0.0], [1.0]], [0.0, 2.0]), [[0.5]]).round(6).tolist()
     [1.0]
     """
-    scores = scores_of(model, X, groups=groups)  # type: ignore[no-untyped-call]
+    scores = scores_of(model, X, groups=groups, side=side)  # type: ignore[no-untyped-call]
     return np.asarray(scores, dtype=np.float64).ravel()
 
 

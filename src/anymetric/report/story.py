@@ -190,8 +190,6 @@ def again(run: Run) -> Markup:
     if command:
         line = " ".join(command) if isinstance(command, list) else str(command)
         parts += [tag("p", "On the command line:"), tag("pre", tag("code", line))]
-    if made.get("model"):
-        parts += [tag("p", "In Python:"), tag("pre", tag("code", made["model"]))]
     versions = {**made.get("versions", {}), "Python": made.get("python")}
     shown = ", ".join(f"{name} {number_}" for name, number_ in versions.items() if number_)
     if shown:

@@ -371,6 +371,24 @@
       }));
     },
 
+    importances(width) {
+      const rows = run.importances.rows.map((r, k) => ({ ...r, k: String(k) }));
+      const { room, short, axis, ticks } = named(rows.map((r) => r.name), width);
+      const ends = (r) => [r.importance - (r.error || 0), r.importance + (r.error || 0)];
+      return Plot.plot(base(width, {
+        marginLeft: room, height: 56 + 22 * rows.length,
+        x: { label: `${metric} gets worse by →`, grid: true, ticks, domain: d3.extent([0, ...rows.flatMap(ends)]), labelAnchor: "center", labelArrow: "none" },
+        y: { domain: rows.map((r) => r.k), axis: null, padding: 0.25 },
+        marks: [
+          Plot.axisY({ ...axis, tickFormat: (d) => short(rows[+d].name) }),
+          Plot.barX(rows, { x: "importance", y: "k", fill: colour(0), fillOpacity: 0.8, rx: 2 }),
+          Plot.ruleY(rows.filter((r) => there(r.error)), { x1: (r) => ends(r)[0], x2: (r) => ends(r)[1], y: "k", strokeWidth: 1.5 }),
+          Plot.ruleX([0], { strokeOpacity: 0.5 }),
+          Plot.tip(rows, Plot.pointerY({ x: "importance", y: "k", ...tip((r) => [r.name, `${num(r.importance)}${there(r.error) ? ` ± ${num(r.error)}` : ""}`]) })),
+        ],
+      }));
+    },
+
     optimism(width) {
       const rows = shown().filter((m) => there(m.value) && there(m.optimism));
       const { room, axis, ticks } = named(rows.map((r) => r.name), width);

@@ -1,0 +1,53 @@
+"""Explained: the section on which columns the metric depends on."""
+
+from __future__ import annotations
+
+from anymetric.report.markup import Markup, table, tag, with_error
+from anymetric.report.parts import EMPTY, chart, folded, section, spoken
+from anymetric.report.run import Run
+
+TITLE = "Which columns matter"
+
+
+def importances(run: Run) -> Markup:
+    """Return the permutation importance of every column that was measured."""
+    found = run.importances
+    if not found:
+        return EMPTY
+    if "absent" in found:
+        return section("importances", TITLE, tag("p", found["absent"]))
+    rows = [
+        [one["name"], with_error(one["importance"], one["error"], sign=True)]
+        for one in found["rows"]
+    ]
+    heard = spoken("Importance of the columns", [f"{name} {value}" for name, value in rows])
+    return section(
+        "importances",
+        TITLE,
+        chart("importances", heard, "Bars are one standard error."),
+        folded("The numbers", table(["column", f"{run.metric['name']} gets worse by"], rows)),
+        lead=lead(run),
+    )
+
+
+def lead(run: Run) -> str:
+    """Say what is measured, on which rows, and what is not.
+
+    Examples
+    --------
+    >>> found = {"rows": [], "left_out": 3, "repeats": 5, "n": 80}
+    >>> lead(Run({"name": "f1"}, {}, [], importances=found))[-74:]
+    'shuffles. 3 more columns, which move the scores less, were not measured.'
+    """
+    found = run.importances
+    times = "one shuffle" if found["repeats"] == 1 else f"the mean of {found['repeats']} shuffles"
+    said = (
+        f"Permutation importance: by how much {run.metric['name']} gets worse if a column's values "
+        f"are shuffled among {found['n']:,} rows that did not train the model; {times}."
+    )
+    if more := found.get("left_out"):
+        columns = (
+            "1 more column, which moves" if more == 1 else f"{more:,} more columns, which move"
+        )
+        said += f" {columns} the scores less, {'was' if more == 1 else 'were'} not measured."
+    return said
