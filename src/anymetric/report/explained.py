@@ -36,8 +36,8 @@ def lead(run: Run) -> str:
     Examples
     --------
     >>> found = {"rows": [], "left_out": 3, "repeats": 5, "n": 80}
-    >>> lead(Run({"name": "f1"}, {}, [], importances=found))[-74:]
-    'shuffles. 3 more columns, which move the scores less, were not measured.'
+    >>> lead(Run({"name": "f1"}, {}, [], importances=found))[-54:]
+    '3 more, which move the scores less, were not measured.'
     """
     found = run.importances
     times = "one shuffle" if found["repeats"] == 1 else f"the mean of {found['repeats']} shuffles"
@@ -46,8 +46,5 @@ def lead(run: Run) -> str:
         f"are shuffled among {found['n']:,} rows that did not train the model; {times}."
     )
     if more := found.get("left_out"):
-        columns = (
-            "1 more column, which moves" if more == 1 else f"{more:,} more columns, which move"
-        )
-        said += f" {columns} the scores less, {'was' if more == 1 else 'were'} not measured."
+        said += f" {more:,} more, which move the scores less, were not measured."
     return said

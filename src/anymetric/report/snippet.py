@@ -96,9 +96,9 @@ def _imported(thing: Any, imports: Imports) -> str:
     """Return a name that can be imported in another process, from the most public place."""
     name = thing.__qualname__
     for home in ("anymetric", thing.__module__):
-        if home != "__main__" and "." not in name and _found(home, name) is thing:
-            if imports.setdefault(name, home) == home:
-                return str(name)
+        public = home != "__main__" and "." not in name and _found(home, name) is thing
+        if public and imports.setdefault(name, home) == home:
+            return str(name)
     raise Unwritable(name)
 
 

@@ -377,7 +377,7 @@
       const ends = (r) => [r.importance - (r.error || 0), r.importance + (r.error || 0)];
       return Plot.plot(base(width, {
         marginLeft: room, height: 56 + 22 * rows.length,
-        x: { label: `${metric} gets worse by →`, grid: true, ticks, domain: d3.extent([0, ...rows.flatMap(ends)]), labelAnchor: "center", labelArrow: "none" },
+        x: { label: `${metric} gets worse by →`, grid: true, ticks, ...scaled([0, ...rows.flatMap(ends)]), labelAnchor: "center", labelArrow: "none" },
         y: { domain: rows.map((r) => r.k), axis: null, padding: 0.25 },
         marks: [
           Plot.axisY({ ...axis, tickFormat: (d) => short(rows[+d].name) }),
