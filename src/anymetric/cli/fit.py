@@ -33,6 +33,7 @@ from anymetric.estimators._ledger import of_setting
 from anymetric.metrics import Metric
 from anymetric.recorded import waiting
 from anymetric.report import Run
+from anymetric.report.explained import most_important
 from anymetric.report.words import families, headline
 
 
@@ -61,6 +62,7 @@ class Fit:
     budget: int | None = None
     max_seconds: float | None = None
     holdout: bool = True
+    refit: bool | None = None
     out: Path | None = None
     force: bool = False
     run: Path | None = None
@@ -273,6 +275,9 @@ class Fit:
         if self.out is not None:
             saved["copy"] = str(self.out)
         model = saved.get("copy", saved["model"])
+        for line in (run.deployed["refit"]["says"], most_important(run)):
+            if line:
+                voice.line(line)
         voice.line(f"Saved: {folder}/ (model, run and scores); the model: {model}")
         voice.line(f"Report: {saved['report']}")
         return {
@@ -295,6 +300,8 @@ class Fit:
             },
             "slices": run.worth.get("slices", []),
             "columns": guessed(division.train.schema),
+            "importances": run.importances,
+            "refit": run.deployed["refit"],
             "saved": saved,
         }
 

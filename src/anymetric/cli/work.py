@@ -16,6 +16,7 @@ from anymetric.cli.faults import Stopped, UserError, full, need
 from anymetric.cli.limits import told_limits
 from anymetric.cli.models import TableModel, dump_model
 from anymetric.cli.progress import Course, told
+from anymetric.cli.refit import Refitted, held_out, refit
 from anymetric.cli.rows import Division
 from anymetric.cli.runs import DONE, MODEL, RunFolder
 from anymetric.cli.sanity import one_sided
@@ -72,13 +73,13 @@ class Work:
         plan = self._plan(len(makers) + 1)
         setting = replace(self.setting, plan=plan)
         evaluations = self._evaluations(answers)
-        meter = Metered(evaluations, None if plan is None else plan.total)
+        meter = Metered(evaluations, None if plan is None else plan.total - plan.refit)
         if answers is Answers.CALLED:
             self._announce(voice, plan)
         division = self.division
-        train = self._numbered(self.train, division.train)
-        valid = None if self.valid is None else self._numbered(self.valid, division.valid)
-        test = self._numbered(self.test, division.test)
+        train = self.numbered(self.train, division.train)
+        valid = None if self.valid is None else self.numbered(self.valid, division.valid)
+        test = self.numbered(self.test, division.test)
         with answered_by(meter), self._keeping(answers, evaluations) as trained:
             ours, took = train_ours(setting, train, valid, voice, meter)
             model = self.model(ours)
@@ -94,7 +95,12 @@ class Work:
             voice.note(f"Judging all methods on {self.division.words} ...")
             found = self._gather(model, models, test, seconds)
             limits = told_limits(ours, test, model.target.words(test.y))
+            meter.most = None if plan is None else plan.total
+            model = replace(model, importances=found.importances)
+            final = refit(self, model, setting, took, voice)
+            found = replace(found, deployed=self._deployed(final))
             if answers is not Answers.KNOWN:
+                self._save(final.model)
                 self._write(model, found, test)
                 self.run.store.end("done")
         if line := one_sided(model.of_matrix(test.X, test.groups, test.side), setting.target):
@@ -111,6 +117,12 @@ class Work:
         given = asked.roles, self.setting.target, asked.metric, asked.greater
         return TableModel(self.features, ours, *given, box=box)
 
+    def _deployed(self, final: Refitted) -> dict[str, Any]:
+        saved = self.asked.out or self.run.path / MODEL
+        labels = self.setting.target.labels
+        where = {"model": str(saved), "file": str(self.asked.path), "proba": labels is not None}
+        return where | {"refit": final.record}
+
     def _makers(self) -> dict[str, Any]:
         judged = {"groups": self.train.groups is not None, "valid": self.valid is not None}
         return baselines_for(self.setting, **judged, short=True)
@@ -122,7 +134,8 @@ class Work:
             budget = self.asked.box.calls
         if budget is None or not self.setting.called:
             return None
-        return Plan.of(budget, methods)
+        refits = bool(self.asked.refit) and held_out(self)
+        return Plan.of(budget, methods, refit=refits)
 
     def _announce(self, voice: Voice, plan: Plan | None) -> None:
         known = self.run.recorded
@@ -140,7 +153,7 @@ class Work:
             return Recorded(store, writer=Buffered(store) if quick else None)
         return Asking(store, poses=answers is Answers.ASKED)
 
-    def _numbered(self, rows: Rows, sample: Any) -> Rows:
+    def numbered(self, rows: Rows, sample: Any) -> Rows:
         """Return rows with their numbers in the file, where a program or a person reads them."""
         if self.asked.box is None:
             return rows
@@ -204,6 +217,7 @@ class Work:
             rows=division.what,
             honest=division.honest,
             feature_names=model.feature_names,
+            columns=model.features.blocks,
             names={
                 "target": asked.roles.target,
                 "groups": " and ".join(asked.roles.groups) or "groups",

@@ -24,7 +24,7 @@ def importances(run: Run) -> Markup:
     return section(
         "importances",
         TITLE,
-        chart("importances", heard, "Bars are one standard error."),
+        chart("importances", heard),
         folded("The numbers", table(["column", f"{run.metric['name']} gets worse by"], rows)),
         lead=lead(run),
     )
@@ -48,3 +48,21 @@ def lead(run: Run) -> str:
     if more := found.get("left_out"):
         said += f" {more:,} more, which move the scores less, were not measured."
     return said
+
+
+def most_important(run: Run, count: int = 3) -> str:
+    """Name the columns that matter most; empty if none was measured or none matters.
+
+    Examples
+    --------
+    >>> rows = [{"name": "age", "importance": 0.1, "error": 0.02}]
+    >>> most_important(Run({"name": "f1"}, {}, [], importances={"rows": rows}))
+    'Most important: age (f1 gets worse by 0.100 ± 0.020 if it is shuffled).'
+    """
+    rows = [one for one in run.importances.get("rows", ()) if (one["importance"] or 0.0) > 0.0]
+    if not rows:
+        return ""
+    shown = [with_error(one["importance"], one["error"]) for one in rows[:count]]
+    first = f"{rows[0]['name']} ({run.metric['name']} gets worse by {shown[0]} if it is shuffled)"
+    others = [f"{one['name']} ({far})" for one, far in zip(rows[1:count], shown[1:], strict=True)]
+    return f"Most important: {', '.join([first, *others])}."

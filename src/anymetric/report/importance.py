@@ -172,7 +172,7 @@ def measured(
     errors = drops.std(axis=1) / math.sqrt(max(repeats - 1, 1))
     if repeats == 1:
         errors = np.full(len(names), np.nan)
-    resampled = np.empty((0, len(scores))) if sample.called else tried.resampled(RESAMPLES, rng)
+    resampled = np.empty((0, len(scores))) if sample.called else tried.resamples(RESAMPLES, rng)
     if len(resampled) > 1:
         paired = differences(sign, resampled[:, :1], resampled)[:, 1:]
         means = paired.reshape(len(paired), len(names), repeats).mean(axis=2)  # (B, columns)

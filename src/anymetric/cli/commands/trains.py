@@ -65,6 +65,16 @@ def fit(
             rich_help_panel=o.TRAINING,
         ),
     ] = True,
+    refit: Annotated[
+        bool | None,
+        typer.Option(
+            "--refit/--no-refit",
+            help="Whether to train the saved model again on all rows, after the table. By default "
+            "yes, unless that takes calls of a metric that has a budget.",
+            rich_help_panel=o.TRAINING,
+            show_default=False,
+        ),
+    ] = None,
     seed: o.Seed = 0,
     out: Annotated[
         Path | None,
@@ -124,6 +134,7 @@ def fit(
         budget=budget,
         max_seconds=max_seconds,
         holdout=holdout,
+        refit=refit,
         out=out,
         force=force,
         run=run,
