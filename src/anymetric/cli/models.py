@@ -20,6 +20,7 @@ TRUSTED = (
     "anymetric.cli.kinds.Column",
     "anymetric.cli.roles.Roles",
     "anymetric.cli.schema.Schema",
+    "anymetric.cli.slim.Scored",
     "anymetric.cli.table_model.TableModel",
     "anymetric.cli.targets.Target",
     "anymetric.cli.vectors.Features",

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 DONE = (
     "The saved model was trained again with the same settings, on {rows}. The table is of the "
-    "model before that, {before}: its values are the estimate for new rows."
+    "model before that, trained on {before}: its values are the estimate for new rows."
 )
 
 
@@ -69,8 +69,8 @@ def refit(
         How long it took to train.
     voice : Voice
     """
-    before = f"trained on {len(work.division.train):,} rows"
-    kept = f"the saved model is that of the table, {before}"
+    before = f"{len(work.division.train):,} rows"
+    kept = f"the saved model is that of the table, trained on {before}"
     calibrator = calibrator_for(model, work.test)
     same = replace(with_calibrator(model, calibrator), trained_on=before)
     if reason := why_not(work, setting, seconds):
@@ -84,7 +84,7 @@ def refit(
         end = f"Not refitted, since all rows lead to another kind of decision rule: {kept}."
         return Refitted(same, False, end)
     rows = f"all {len(train) + len(valid or ()):,} rows"
-    found = replace(with_calibrator(found, calibrator), trained_on=f"trained on {rows}")
+    found = replace(with_calibrator(found, calibrator), trained_on=rows)
     return Refitted(found, True, DONE.format(rows=rows, before=before))
 
 
@@ -193,13 +193,10 @@ def unfitted(estimator: Any, setting: Setting, seconds: float) -> Any:
 
 def calibrator_for(model: TableModel, rows: Rows) -> Any:
     """Return what makes probabilities of a baseline's scores, by held-out rows, if it has none."""
-    estimator = model.estimator
-    if model.target.labels is None or not isinstance(estimator, MetricEstimator):
+    if model.target.labels is None or hasattr(model.estimator, "calibrator_"):
         return None
-    if hasattr(estimator, "calibrator_"):
-        return None
-    scores = np.asarray(estimator._scores(rows.X))  # type: ignore[no-untyped-call]
-    return calibrated(scores, *encoded(model, rows))
+    scores = slim(model.estimator, model.metric)._scores(rows.X)
+    return calibrated(np.asarray(scores), *encoded(model, rows))
 
 
 def with_calibrator(model: TableModel, calibrator: Any) -> TableModel:

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import is_regressor
+from sklearn.linear_model._base import LinearClassifierMixin, LinearModel
 
 from anymetric.estimators import MetricClassifier, MetricRegressor
+from anymetric.estimators._scorer import scores_of
 from anymetric.estimators._shell import MetricEstimator
 from anymetric.metrics import Classes
 from anymetric.models.ensemble import Ensemble
@@ -31,12 +36,32 @@ KEPT = (
 )
 
 
+@dataclass(frozen=True, eq=False)
+class Scored:
+    """An estimator of scikit-learn's as a model: what turns rows into scores.
+
+    Examples
+    --------
+    >>> from sklearn.dummy import DummyRegressor
+    >>> Scored(DummyRegressor().fit([[0.0], [0.0]], [1.0, 3.0])).scores(np.zeros((1, 1))).tolist()
+    [2.0]
+    """
+
+    estimator: Any
+    many: Classes | None = None
+
+    def scores(self, X: Any) -> NDArray[np.float64]:
+        """Return the estimator's scores, above zero for the second of two classes."""
+        found = scores_of(self.estimator, X, self.many)  # type: ignore[no-untyped-call]
+        return np.asarray(found, dtype=np.float64)
+
+
 def slim(estimator: Any, metric: str) -> Any:
-    """Return a copy of a fitted estimator with what predicting and explaining need.
+    """Return a fitted estimator as one of ours, with what predicting and explaining need.
 
     Neither the run nor the metric itself is in it: a user's function does not belong in a file
-    that others open. Baselines become plain estimators of the same scores, and LightGBM's own
-    estimators trees as text; estimators of scikit-learn stay what they are.
+    that others open. Baselines, and estimators of scikit-learn or LightGBM, become estimators of
+    the same scores.
 
     Examples
     --------
@@ -45,33 +70,45 @@ def slim(estimator: Any, metric: str) -> Any:
     >>> small = slim(MetricClassifier("f1", random_state=0).fit(X, y), "f1")
     >>> small.predict(X).shape, hasattr(small, "history_")
     ((100,), False)
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> plain = LogisticRegression().fit(X, y)
+    >>> bool((slim(plain, "f1").predict(X) == plain.predict(X)).all())
+    True
     """
-    if not isinstance(estimator, MetricEstimator) and not hasattr(estimator, "booster_"):
-        return estimator
-    regresses = not hasattr(estimator, "classes_") and not isinstance(estimator, MetricClassifier)
+    regresses = isinstance(estimator, MetricRegressor) or is_regressor(estimator)
     kind = MetricRegressor if regresses else MetricClassifier
-    kept: Any = kind(
-        metric,
-        model=getattr(estimator, "model", "linear"),
-        random_state=estimator.random_state,
-    )
+    seed = getattr(estimator, "random_state", None)
+    kept: Any = kind(metric, model=getattr(estimator, "model", "linear"), random_state=seed)
     for name in KEPT:
         if hasattr(estimator, name):
             setattr(kept, name, getattr(estimator, name))
-    if hasattr(estimator, "booster_"):
-        _keep_trees(kept, estimator)
+    if not isinstance(estimator, MetricEstimator):
+        _adopt(kept, estimator)
+    elif hasattr(estimator, "booster_"):
+        kept.model_ = _trees(estimator)
     return kept
 
 
-def _keep_trees(kept: Any, estimator: Any) -> None:
-    """Keep a booster of LightGBM's as text."""
-    booster, offset = estimator.booster_, getattr(estimator, "shift_", 0.0)
-    trees = Trees(booster.model_to_string(num_iteration=booster.best_iteration))
-    kept.model, kept.model_ = "boosted", Ensemble((trees,), (1.0,), offset)
-    kept.n_metric_calls_ = getattr(estimator, "n_metric_calls_", 0)
-    kept.link_ = "identity"
+def _adopt(kept: Any, estimator: Any) -> None:
+    """Make an estimator of ours score rows as another one does."""
     labels = tuple(getattr(estimator, "classes_", ()))
     kept._classes = Classes(labels) if len(labels) > 2 else None
+    kept.link_, kept.n_metric_calls_ = "identity", 0
+    kept.n_features_in_ = estimator.n_features_in_
+    linear = isinstance(estimator, LinearModel | LinearClassifierMixin)
+    if hasattr(estimator, "booster_"):
+        kept.model_ = _trees(estimator)
+    elif not linear:
+        for name in ("coef_", "intercept_"):  # of a generalised model they give no scores
+            kept.__dict__.pop(name, None)
+        kept.model_ = Scored(estimator, kept._classes)
+
+
+def _trees(estimator: Any) -> Ensemble:
+    """Return a booster of LightGBM's as text, with the offset of its scores."""
+    booster = estimator.booster_
+    trees = Trees(booster.model_to_string(num_iteration=booster.best_iteration))
+    return Ensemble((trees,), (1.0,), getattr(estimator, "shift_", 0.0))
 
 
 def with_short_vocabularies(steps: Any) -> Any:

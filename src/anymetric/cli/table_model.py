@@ -23,9 +23,8 @@ from anymetric.cli.targets import Target
 from anymetric.cli.vectors import Features
 from anymetric.cli.voice import Voice
 from anymetric.errors import warn
-from anymetric.estimators._scorer import direction, scores_of
 from anymetric.estimators._shell import MetricEstimator
-from anymetric.metrics import Classes, Metric
+from anymetric.metrics import Metric
 from anymetric.metrics.ranked import QUERY
 from anymetric.rules import TopRule
 
@@ -248,20 +247,22 @@ class TableModel:
         self, X: Floats, groups: NDArray[Any] | None = None, side: dict[str, Any] | None = None
     ) -> Floats:
         try:
-            if isinstance(self.estimator, MetricEstimator):
-                return np.asarray(self.estimator._ruled_scores(X, groups, side))  # type: ignore[no-untyped-call]
-            return other_scores(self.estimator, X, self.target)
+            return np.asarray(self._own._ruled_scores(X, groups, side))
         except ValueError as error:
             raise UserError(str(error)) from error
+
+    @property
+    def _own(self) -> Any:
+        """The estimator as one of ours; it is one in every model that was loaded."""
+        ours = isinstance(self.estimator, MetricEstimator)
+        return self.estimator if ours else slim(self.estimator, self.metric)
 
     def probabilities(self, X: Floats) -> Floats:
         """Return the probabilities of rows that are numbers already."""
         if self.target.labels is None:
             raise UserError("The model predicts numbers: it has no probabilities.")
-        own = isinstance(self.estimator, MetricEstimator)
-        if not hasattr(self.estimator, "calibrator_" if own else "predict_proba"):
-            kind = type(self.estimator).__name__
-            raise UserError(f"The model ({kind}) has no probabilities; it has scores.")
+        if not hasattr(self.estimator, "predict_proba"):
+            raise UserError("The model has no probabilities; it has scores.")
         return np.asarray(self.estimator.predict_proba(X))
 
     def ranks(self, scores: Floats, table: Any) -> NDArray[np.intp]:
@@ -327,12 +328,3 @@ class TableModel:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         with_vocabularies(self.features.steps)
-
-
-def other_scores(estimator: Any, X: Floats, target: Target) -> Floats:
-    """Return the scores of an estimator that is none of ours."""
-    if target.many and target.labels is not None:
-        return np.asarray(scores_of(estimator, X, Classes(target.labels)))  # type: ignore[no-untyped-call]
-    scores = scores_of(estimator, X)  # type: ignore[no-untyped-call]
-    sign = direction(estimator, target.labels)  # type: ignore[no-untyped-call]
-    return np.asarray(sign * scores, dtype=np.float64).ravel()

@@ -96,7 +96,8 @@ class Work:
             found = self._gather(model, models, test, seconds)
             limits = told_limits(ours, test, model.target.words(test.y))
             meter.most = None if plan is None else plan.total
-            model = replace(model, importances=found.importances)
+            measured = {"metric": setting.metric.name, "on": division.words, **found.importances}
+            model = replace(model, importances=measured)
             final = refit(self, model, setting, took, voice)
             found = replace(found, deployed=self._deployed(final))
             if answers is not Answers.KNOWN:

@@ -111,15 +111,30 @@ def evaluate(
 @ending
 def explain(
     model: o.Model,
-    top: Annotated[int, typer.Option(min=1, help="How many coefficients to show.")] = 20,
+    path: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="[ROWS]",
+            help="Rows with known targets, to measure importances on; by default those of fit.",
+            show_default=False,
+        ),
+    ] = None,
+    metric: Annotated[
+        str | None,
+        typer.Option("--metric", "-m", help="The metric that counts; by default the model's own."),
+    ] = None,
+    trust_metric: o.TrustMetric = False,
+    top: Annotated[int, typer.Option(min=1, help="Show so many columns and features.")] = 20,
+    seed: o.Seed = 0,
     quiet: o.Quiet = False,
     json: o.Json = False,
 ) -> None:
-    """Show what a model has learned: the learned weights of the rows, and the features."""
+    """Explain a model: importances of its columns, learned weights, coefficients."""
     from anymetric.cli.explain import explain as explained
 
     voice = Voice(quiet, json)
-    voice.document(explained(model, top, voice))
+    ways: dict[str, Any] = {"rows": path, "metric": metric, "trust": trust_metric, "seed": seed}
+    voice.document(explained(model, top, voice, **ways))
 
 
 @app.command()
