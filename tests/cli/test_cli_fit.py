@@ -191,6 +191,7 @@ def test_groups_have_thresholds_of_their_own_in_every_command(rows, told):
     )
     table.to_csv(rows, index=False)
     ask = ["-t", "income", "-m", "accuracy", "-g", "sex", "--drop", "sex", "--drop", "note"]
+    ask.append("--no-refit")
     code, out, err = told("fit", rows, *ask, "--group-thresholds", "--run", "r", "--json")
     assert code == 0, err
     values = by_name(json.loads(out))

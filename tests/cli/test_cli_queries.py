@@ -41,7 +41,7 @@ def test_precision_at_k_is_the_mean_over_queries_as_it_is_for_rankers(searched, 
     kept = searched.iloc[scores["row"] - 1].assign(score=scores["score"].to_numpy())
     value = next(row["value"] for row in json.loads(out)["table"] if row["name"] == "anymetric")
     assert value == pytest.approx(mean_precision(kept, 5))
-    assert "What each loss was worth" in told("explain", "run/model.skops")[1]
+    assert "each loss in the loss" in told("explain", "run/model.skops")[1]
     scored = told("predict", "run/model.skops", "rows.csv")[1].split()[1:]
     scored, ranks = np.array([line.split(",") for line in scored], dtype=float).T
     assert ranks.tolist() == (-pd.Series(scored)).groupby(searched["query"]).rank("first").tolist()

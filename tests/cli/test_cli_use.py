@@ -120,7 +120,17 @@ def test_comparisons_are_paired_over_the_splits(rows, told):
 
 def test_boosted_trees_are_saved_without_pickle_and_predict_the_same(rows, told):
     code, out, _ = told(
-        "fit", rows, *ASK, "--model", "boosted", "--run", "run", "--out", "m.skops", "--json"
+        "fit",
+        rows,
+        *ASK,
+        "--model",
+        "boosted",
+        "--no-refit",
+        "--run",
+        "run",
+        "--out",
+        "m.skops",
+        "--json",
     )
     assert code == 0
     assert json.loads(out)["saved"]["copy"] == "m.skops"
