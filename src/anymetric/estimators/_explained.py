@@ -47,7 +47,9 @@ class ExplainsMetric:
         if len(rows) != len(record.y) or not np.array_equal(rows.y, record.y):
             fresh = Record.of(self.__dict__["metric_"], rows, problem.labels)
             record.y, record.side, record.X = fresh.y, fresh.side, fresh.X
-        if scores is None and solution.scorer is None:
+        if scores is None and solution.scorer is None and not np.size(solution.theta):
+            scores = self._scores(rows.X)  # a baseline that is no linear model
+        elif scores is None and solution.scorer is None:
             scores = problem.validation_scores(solution.theta)
         elif scores is None:
             scores = solution.scorer.scores(rows.X)
