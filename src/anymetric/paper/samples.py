@@ -78,7 +78,7 @@ def scaled_numbers(make: Maker) -> Maker:
 
     def scale(seed: int) -> Parts:
         parts = make(seed)
-        X = parts.train.X
+        X = np.asarray(parts.train.X)
         numbers = (X.min(axis=0) < 0.0) | (X.max(axis=0) > 1.0)
         centre = np.where(numbers, X.mean(axis=0), 0.0)
         spread = np.where(numbers, X.std(axis=0), 1.0)
