@@ -18,7 +18,7 @@ def task(seed=0, n=240):
 
 
 def fitted(estimator, X=None, **more):
-    """Fit on the task's first rows, judged by the last."""
+    """Fit on the task's first rows, validated on the last."""
     Z, y, groups = task()
     X = Z if X is None else X
     train, judge = slice(0, 160), slice(160, None)

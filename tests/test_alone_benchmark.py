@@ -14,7 +14,7 @@ def found(name):
     return next(task for task in alone.TASKS if task.data == name)
 
 
-def test_every_method_is_judged_on_the_same_rows_by_functions_of_scikit_learn():
+def test_every_method_is_evaluated_on_the_same_rows_by_functions_of_scikit_learn():
     task = found("wine")
     X, X_test, y, y_test = alone.parts(task, 3)
     assert len(X) == len(y) > len(y_test) == len(X_test)

@@ -39,7 +39,7 @@ def test_a_missing_package_is_named(estimator, package, monkeypatch):
 
 
 @every
-def test_the_door_is_kept(estimator, package):
+def test_the_interface_is_kept(estimator, package):
     loaded_or_skip(package)
     X, y, groups = task()
     found = fitted(clone(estimator).set_params(metric="group_mean_f1"))

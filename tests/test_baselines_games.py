@@ -204,7 +204,7 @@ def test_the_ranker_of_kar_et_al_ranks_and_counts():
 
 
 def judged(metric, rng, n=200):
-    """A problem whose training rows judge, votes on them, and group indicators."""
+    """A problem validated on its training rows, decisions on them, and group indicators."""
     data = blobs(rng, n=n)
     phi = (data.column("groups")[:, np.newaxis] == np.array(["a", "b"])).astype(float)
     return Problem(data, "logistic", metric), rng.random(n), phi

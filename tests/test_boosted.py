@@ -233,7 +233,7 @@ def test_a_frames_categories_are_read(model):
     assert clf.predict(new).shape == (5,)
 
 
-def test_trees_are_told_which_columns_hold_categories():
+def test_trees_know_which_columns_hold_categories():
     frame, y = table()
     clf = MetricClassifier("accuracy", model="boosted", random_state=0).fit(frame, y)
     assert "cat_threshold" in clf.model_.members[0].text
@@ -365,7 +365,7 @@ def test_the_descent_honours_the_budget(calls):
     assert clf.status_ in (Status.BUDGET, Status.CONVERGED)
 
 
-def test_the_descents_model_is_what_it_was_judged_by():
+def test_the_descents_model_is_what_it_was_evaluated_by():
     clf, new = fitted(QUICK, "gmean", method="descent")
     assert clf.cost_ <= clf.history_[0]["cost"]
     assert np.isclose(sum(clf.weights_.values()), 1.0)
@@ -392,7 +392,7 @@ def test_the_descent_of_a_regression_begins_at_trees_of_numbers(rng):
     assert reg.history_[0]["cost"] < 2.0
 
 
-def test_a_descent_by_sources_that_the_judges_do_not_have_says_what_to_do(rng):
+def test_a_descent_by_sources_that_the_validation_rows_do_not_have_says_what_to_do(rng):
     X = rng.normal(size=(200, 2))
     y = (X[:, 0] > 0.0).astype(int)
     clf = MetricClassifier("f1", model="boosted", method="descent", random_state=0)

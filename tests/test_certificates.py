@@ -182,7 +182,7 @@ def test_a_claim_at_the_true_value_is_certified_rarely(name):
     assert found <= 200 * 0.1 + 3 * np.sqrt(200 * 0.09)
 
 
-def test_exact_and_approximate_are_told_apart():
+def test_exact_and_approximate_are_distinguished():
     rows = rows_of([1.0, -1.0], groups=np.array([0, 1]))
     names = ("precision", "f1", "gmean", "group_mean_f1", "worst_group_recall", "mcc", "roc_auc")
     found = {name: evidence(as_metric(name), rows).approximate for name in names}

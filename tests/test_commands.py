@@ -119,7 +119,7 @@ def test_the_last_line_or_a_field_is_the_number(printed, field, value):
         ("import os; os.kill(os.getpid(), 11)", {}, "exit code -11"),
     ],
 )
-def test_what_is_no_number_is_told_with_what_the_program_said(private, code, more, said):
+def test_what_is_no_number_is_reported_with_what_the_program_said(private, code, more, said):
     with pytest.raises(MetricError) as error:
         bound(python(code, **more)).values(SCORES)
     assert said in str(error.value)

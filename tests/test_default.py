@@ -1,4 +1,4 @@
-"""The default at the door: what it promises where tables, metrics or samples are odd."""
+"""The default in the estimators: what it does where tables, metrics or samples are odd."""
 
 import numpy as np
 import pytest
@@ -23,7 +23,7 @@ def line(spec, **given):
 @pytest.mark.parametrize(
     ("use", "trained"), [("auto", {True, False}), (True, {True}), (False, {False})]
 )
-def test_validation_rows_train_as_the_door_says(use, trained, rng):
+def test_validation_rows_train_as_the_setting_says(use, trained, rng):
     data = blobs(rng, n=600)
     kept = {"X_val": data.X[400:], "y_val": data.y[400:]}
     model = line("f1", use_validation=use)
@@ -33,7 +33,7 @@ def test_validation_rows_train_as_the_door_says(use, trained, rng):
     assert ("validation rows" in model.weights_) <= (use is not False)
 
 
-def test_rows_that_judge_only_are_held_out_where_there_is_one_sample(rng):
+def test_validation_rows_only_are_held_out_where_there_is_one_sample(rng):
     data = blobs(rng, n=600)
     by_turns, held_out = (
         line("f1", use_validation=use).fit(data.X, data.y) for use in ("auto", False)
@@ -116,7 +116,7 @@ def test_of_thresholds_as_good_the_middle_one_is_taken():
     assert np.mean(values) > 0.7
 
 
-def test_a_slice_that_the_user_names_is_weighed_by_what_it_is_worth(rng):
+def test_a_slice_that_the_user_names_is_weighed_by_the_metric(rng):
     X = rng.normal(size=(3000, 4))
     y = X[:, 0] + 0.7 * rng.normal(size=3000) > 0.5
     region = rng.choice(["north", "south", "west"], 3000)
@@ -165,7 +165,7 @@ def test_few_rows_whose_candidates_tie_are_not_called_flat():
     assert status is Status.SELECTED
 
 
-def test_what_the_door_is_told_of_validation_rows_holds_for_a_part_too(rng):
+def test_what_the_estimator_is_given_of_validation_rows_holds_for_a_part_too(rng):
     data = blobs(rng, n=600)
     train, valid = data.take(np.arange(300)), data.take(np.arange(300, 600))
     clf = line("f1", method=Auto(), use_validation=False)
@@ -250,7 +250,7 @@ def one_hot(seed, n=6000):
     return np.hstack(parts), (eta + rng.logistic(size=n) > np.quantile(eta, 0.8)).astype(int)
 
 
-def test_few_rows_of_many_columns_are_chosen_among_as_well_as_by_the_best_rival():
+def test_few_rows_of_many_columns_are_chosen_among_as_well_as_by_the_best_baseline():
     """By their own scores training rows choose what they have trained most: 0.01 behind."""
     values = []
     for seed in range(4):

@@ -47,7 +47,7 @@ def test_the_fast_path_follows_the_plain_algorithm(data):
     )
 
 
-def test_the_gradient_norm_falls_with_more_turns(data):
+def test_the_gradient_norm_falls_with_more_iterations(data):
     """Theorem 2: min_t |grad psi(l(theta_t))| falls with T when the estimates are good."""
 
     def smallest_gradient(iterations):
@@ -95,7 +95,7 @@ def test_a_run_is_repeatable_bit_for_bit(data):
         np.testing.assert_array_equal(one.theta, two.theta)
 
 
-def test_every_look_at_the_metric_is_counted(data):
+def test_every_evaluation_of_the_metric_is_counted(data):
     calls = []
 
     @metric(greater_is_better=False)
@@ -231,7 +231,7 @@ def test_tuning_in_parallel_gives_the_same(data):
 @pytest.mark.parametrize("stop", [float("nan"), KeyboardInterrupt()], ids=["fails", "stopped"])
 # In the first estimates at either sigma, at the first look of a run, and in a later run.
 @pytest.mark.parametrize("at", [5, 25, 43, 100])
-def test_a_grid_cut_short_keeps_the_best_judged_and_counts_over_all_its_runs(data, at, stop):
+def test_a_grid_cut_short_keeps_the_best_evaluated_and_counts_over_all_its_runs(data, at, stop):
     seen = []
 
     @metric(greater_is_better=False)

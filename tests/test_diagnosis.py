@@ -1,4 +1,4 @@
-"""The verdict: a clear gain is told from noise, and silent surrogates are named."""
+"""The diagnosis: a clear gain is distinguished from noise, and weak surrogates are named."""
 
 import numpy as np
 import pytest
@@ -38,11 +38,11 @@ STILL = Estimate(np.zeros(2), np.zeros(2), flat=True)
         (float("nan"), float("nan"), STILL, Verdict.SAME),
     ],
 )
-def test_each_situation_has_its_verdict(gain, error, local, verdict):
+def test_each_situation_has_its_recommendation(gain, error, local, verdict):
     assert decide(gain, error, local, cost=0.3) is verdict
 
 
-def test_a_metric_without_thresholds_is_not_told_of_one():
+def test_a_metric_without_thresholds_is_not_advised_of_one():
     assert decide(0.0, 0.002, estimate(), 0.3, thresholds=False) is Verdict.PLAIN
 
 
@@ -59,7 +59,7 @@ def right(y_true, y_pred):
 
 
 @pytest.mark.parametrize("metric", ["accuracy", right, make_scorer(accuracy_score)])
-def test_a_function_of_decisions_is_judged_as_a_named_metric_is(metric):
+def test_a_function_of_decisions_is_evaluated_as_a_named_metric_is(metric):
     asked = as_metric(metric, greater_is_better=None if isinstance(metric, str) else True)
     data = Data(np.linspace(-1.0, 1.0, 40)[:, np.newaxis], np.repeat([-1.0, 1.0], 20))
     problem = Problem(data, per_class("logistic"), asked, labels=(0, 1))
@@ -78,7 +78,7 @@ def test_a_metric_of_the_order_alone_has_no_threshold():
     assert found.verdict is Verdict.PLAIN
 
 
-def test_a_regression_by_default_is_not_told_to_mend_surrogates_that_nobody_chose():
+def test_a_regression_by_default_is_not_advised_to_change_surrogates_that_were_not_chosen():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(600, 5))
     y = 1e6 * X[:, 0] + 1e5 * rng.normal(size=600)
@@ -87,13 +87,13 @@ def test_a_regression_by_default_is_not_told_to_mend_surrogates_that_nobody_chos
     assert found.verdict is not Verdict.FEWER_SURROGATES
 
 
-def test_what_cannot_be_told_is_said_to_be_so():
+def test_what_cannot_be_known_is_said_to_be_so():
     found = Diagnosis(0.1, 0.1, 0.0, 0.1, 0.0, 0.0, np.nan, 1.0, 0.0, {}, {}, Verdict.SAME)
     assert "nan %" not in str(found)
     assert "no probe tells" in str(found)
 
 
-def test_training_that_pays_is_told_to_go():
+def test_training_that_pays_is_advised_to_go():
     """On the simulated data the plain model is no better than a coin."""
     data = load_simulated(random_state=0)
     X, y = data.X, data.y
@@ -126,7 +126,7 @@ def test_a_regression_can_be_diagnosed():
     assert found.r_squared > 0.5
 
 
-def test_a_descent_is_diagnosed_without_replicates():
+def test_a_descent_is_diagnosed_without_resamples():
     X, y = load_breast_cancer(return_X_y=True)
     model = MetricClassifier("f1", method="descent", surrogates=per_class("logistic"))
     found = model.set_params(random_state=0).fit(X, y).diagnose(X, y)
@@ -143,7 +143,7 @@ def test_what_looks_better_by_choosing_alone_is_no_gain():
     assert decide(0.03, 0.01, estimate(), 0.3, optimism=float("nan")) is Verdict.GO
 
 
-def test_a_handful_of_replicates_tells_no_gain():
+def test_a_handful_of_resamples_shows_no_gain():
     X, y = make_classification(400, 5, weights=[0.8], random_state=0)
 
     def order(y_true, y_score):  # no formula of counts, so every cost is a call
@@ -155,7 +155,7 @@ def test_a_handful_of_replicates_tells_no_gain():
     assert clf.diagnose(X, y).verdict is Verdict.COMPARE_PLAIN
 
 
-def test_sources_can_be_told_to_the_diagnosis():
+def test_sources_can_be_given_to_the_diagnosis():
     X, y = make_classification(400, 5, weights=[0.7], random_state=0)
     source = np.where(np.arange(400) % 2, "a", "b")
     clf = MetricClassifier("f1", random_state=0).fit(X, y, source=source)

@@ -1,4 +1,4 @@
-"""Input at the door: one clear error for each mistake, before any work; the good is accepted."""
+"""Input validation: one clear error for each mistake, before any work; the good is accepted."""
 
 import numpy as np
 import pandas as pd

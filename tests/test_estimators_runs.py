@@ -1,4 +1,4 @@
-"""Runs behind the door: hard data, failing metrics, budgets, grids and progress."""
+"""Runs of the estimators: hard data, failing metrics, budgets, grids and progress."""
 
 import copy
 import pickle
@@ -231,7 +231,7 @@ def test_a_constant_metric_has_a_named_end_and_the_plain_model(estimator):
 
 
 @pytest.mark.parametrize("method", ["auto", "descent"])
-def test_a_metric_that_reads_other_labels_is_told_which_it_is_given(method):
+def test_a_metric_that_reads_other_labels_knows_which_it_is_given(method):
     """The commonest slip with labels that are words: nothing equals 1."""
     words = np.where(Y.max() == Y, "yes", "no")
     clf = with_metric(CLASSIFIER, lambda y_true, y_pred: np.mean((y_true == 1) & (y_pred == 1)))
@@ -392,7 +392,7 @@ def test_a_tuned_threshold_of_a_users_function_is_the_ready_mades():
     assert own.history_[0]["cost"] == pytest.approx(ready.history_[0]["cost"] - 1.0)
 
 
-def test_a_tuned_threshold_of_a_users_function_is_not_dear():
+def test_a_tuned_threshold_of_a_users_function_is_not_expensive():
     rows = np.tile(X, (8, 1)) + 1e-3 * RNG.normal(size=(1280, 4))
     fitted = with_metric(CLASSIFIER, Counted()).fit(X, Y, X_val=rows, y_val=np.tile(Y, 8))
     assert fitted.history_[0]["calls"] <= 1 + 200 + 1
@@ -426,7 +426,7 @@ def test_a_grid_runs_the_same_in_other_processes(capsys):
     assert "iteration 24 of at most 24" in told.err
 
 
-def test_verbose_tells_what_judges_how_it_goes_and_how_it_ended(capsys):
+def test_verbose_prints_what_validates_how_it_goes_and_how_it_ended(capsys):
     clone(CLASSIFIER).set_params(verbose=10**6).fit(X, Y)
     lines = capsys.readouterr().err.splitlines()
     assert all(line.startswith("[anymetric] ") for line in lines)
@@ -487,7 +487,7 @@ def test_the_learned_loss_serves_another_learner():
     assert f1_score(test[1], taught.predict(test[0])) > f1_score(test[1], plain.predict(test[0]))
 
 
-def test_a_column_that_only_the_judging_rows_have_is_enough():
+def test_a_column_that_only_the_validation_rows_have_is_enough():
     """Amounts are known for the validation rows alone: training rows then place no threshold."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(600, 3))

@@ -203,7 +203,7 @@ def test_estimators_learn_without_extras(bare, kind):
         ("rapidfuzz", "load_business_pairs needs rapidfuzz: pip install 'anymetric[paper]'."),
     ],
 )
-def test_a_missing_extra_is_told_in_one_line(bare, feature, message):
+def test_a_missing_extra_is_reported_in_one_line(bare, feature, message):
     assert bare["told"].get(feature) == message
 
 

@@ -1,4 +1,4 @@
-"""Functions of counts at the door: few calls, and as good as the same metric by name."""
+"""Functions of counts in the estimators: few calls, and as good as the same metric by name."""
 
 import numpy as np
 import pytest

@@ -270,7 +270,7 @@ def test_coordinates_beyond_what_there_is_are_refused(estimator, place, data, rn
 
 
 @pytest.mark.parametrize("m", [1, 2, 5])
-def test_fewer_probes_than_surrogates_are_told_by_the_condition(m, rng):
+def test_fewer_probes_than_surrogates_are_reported_by_the_condition(m, rng):
     H = rng.normal(size=(m, 5))
     assert np.isinf(fit(H, H @ np.ones(5)).condition) == (m < 5)
     assert np.isfinite(fit(H, H @ np.ones(5), ridge=0.1).condition)
@@ -349,7 +349,9 @@ ESTIMATORS = [
 
 @pytest.mark.parametrize("budget", [5, 8, 20, 41, 42, 100])
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=repr)
-def test_probes_shrink_to_the_calls_left_and_keep_one_for_the_look(estimator, budget, data, rng):
+def test_probes_shrink_to_the_calls_left_and_keep_one_for_the_evaluation(
+    estimator, budget, data, rng
+):
     free = known(data, lambda u: SLOPES @ u)
     wanted = estimator.estimate(free, free.evaluate(THETA), rng).calls
     ledger = Ledger(free.problem, budget)

@@ -1,4 +1,4 @@
-"""A threshold for each group: found inside every evaluation, asked for wherever rows are judged."""
+"""A threshold for each group: tuned inside every evaluation, needed wherever rows are scored."""
 
 import pickle
 
@@ -99,8 +99,8 @@ def test_any_budget_gives_a_model(calls):
 
 
 @pytest.mark.parametrize("metric", ["accuracy", hits])
-@pytest.mark.parametrize("judged", ["by turns", "by other rows"])
-def test_other_families_have_them_too(metric, judged):
+@pytest.mark.parametrize("validation", ["out-of-fold", "other rows"])
+def test_other_families_have_them_too(metric, validation):
     X, y, groups = apart()
     train, valid, test = np.split(np.arange(1200), [500, 800])
     own = {"X_val": X[valid], "y_val": y[valid], "groups_val": groups[valid]}
@@ -111,7 +111,9 @@ def test_other_families_have_them_too(metric, judged):
         greater_is_better=True,
         random_state=0,
     )
-    clf.fit(X[train], y[train], groups=groups[train], **(own if judged != "by turns" else {}))
+    clf.fit(
+        X[train], y[train], groups=groups[train], **(own if validation != "out-of-fold" else {})
+    )
     assert clf.score(X[test], y[test], groups=groups[test]) > 0.85
 
 
@@ -167,7 +169,7 @@ def test_a_second_fit_forgets_the_thresholds_of_the_first():
     assert clf.predict(X).shape == y.shape
 
 
-def test_a_group_without_judging_rows_adds_nothing():
+def test_a_group_without_validation_rows_adds_nothing():
     X, y, groups = apart()
     groups = np.where(np.arange(1200) < 40, "elsewhere", groups)
     rows = {"X_val": X[600:], "y_val": y[600:], "groups_val": groups[600:]}
@@ -205,7 +207,7 @@ def test_where_there_can_be_none_it_is_said_before_any_work(settings, says):
         MetricClassifier(metric, decision="group", **given).fit(X, y, groups=groups)
 
 
-def test_the_part_takes_the_setting_as_the_door_does():
+def test_the_part_takes_the_setting_as_the_estimator_does():
     X, y, groups = apart()
     door = MetricClassifier("accuracy", decision="group", model="linear", random_state=0)
     part = MetricClassifier(

@@ -204,7 +204,7 @@ def test_secrets_are_not_written_down():
     assert identity(metric) != identity(other)
 
 
-def test_long_lists_are_told_in_short():
+def test_long_lists_are_reported_in_short():
     names = [f"name {k}" for k in range(10_000)]
     other = [*names[:-1], "another"]
     told, differs = (identity(lambda a, b, n=n: n) for n in (names, other))
@@ -226,7 +226,7 @@ def test_settings_that_only_say_how_to_run_a_command_may_change(tmp_path):
     assert identity(CommandMetric(words, greater_is_better=True)) != plain
 
 
-def test_settings_of_a_fit_are_told_apart(tmp_path):
+def test_settings_of_a_fit_are_distinguished(tmp_path):
     X, y = make_classification(50, 4, random_state=0)
     names = []
     for model in (

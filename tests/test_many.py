@@ -356,7 +356,7 @@ def test_validation_rows_groups_and_sources_are_used(rows):
 
 
 @pytest.mark.parametrize("use", [True, False])
-def test_rows_that_judge_train_only_if_they_may(rows, use):
+def test_validation_rows_train_only_if_they_may(rows, use):
     X, y = rows
     clf = MetricClassifier(
         "macro_f1", method=Auto(use_validation=use), model="linear", random_state=0
@@ -552,7 +552,7 @@ def test_offsets_that_fit_noise_alone_are_not_taken():
 
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
-def test_a_rival_on_both_samples_is_scikit_learns_model_of_all_rows(form):
+def test_a_baseline_on_both_samples_is_scikit_learns_model_of_all_rows(form):
     X, y = make_classification(600, n_informative=4, n_classes=3, random_state=0)
     X /= X[:400].std(axis=0)
     weights = np.append(np.random.default_rng(0).integers(1, 4, 400), np.ones(200))

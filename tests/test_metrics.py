@@ -114,7 +114,7 @@ def test_a_sweep_is_the_metric_at_every_midpoint_and_beyond_both_ends(metric, ca
     assert sweep.costs[sweep.best] == sweep.costs.min()
 
 
-def test_a_sweep_tells_neighbouring_floats_apart():
+def test_a_sweep_separates_neighbouring_floats():
     high = 1.0
     for _ in range(4):
         scores = np.array([high, np.nextafter(high, 0.0), np.nextafter(high, 2.0)])

@@ -61,7 +61,7 @@ def test_a_fast_metric_stays_in_this_process(processes):
     assert processes == []
 
 
-def test_the_first_failure_is_told_with_its_call(processes):
+def test_the_first_failure_is_reported_with_its_call(processes):
     told = []
     for n_jobs in (None, 2):
         ledger = ledger_of(failing, n_jobs=n_jobs)

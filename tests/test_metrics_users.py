@@ -392,7 +392,7 @@ UNTOLD = {
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("turned", [False, True])
 @pytest.mark.parametrize("scorer", UNTOLD.values(), ids=UNTOLD)
-def test_a_scorer_is_told_which_word_is_positive(scorer, turned, weighted, fitted):
+def test_a_scorer_knows_which_word_is_positive(scorer, turned, weighted, fitted):
     data, labels, truth, _ = fitted
     labels, sign = (labels[::-1], -1.0) if turned else (labels, 1.0)
     weights = np.random.default_rng(1).random(len(data)) if weighted else None
@@ -449,7 +449,7 @@ def test_a_scorer_has_a_name_and_survives_pickling():
     assert pickle.loads(pickle.dumps(scorer)).name == scorer.name
 
 
-def test_a_scorer_that_asks_about_other_rows_is_told():
+def test_a_scorer_that_asks_about_other_rows_is_reported():
     def halves(estimator, X, y):
         return np.mean(estimator.predict(X[:2]) == y[:2])
 
@@ -544,7 +544,7 @@ def test_a_fit_warns_once_of_weights_that_its_function_does_not_take(weighed, cl
 
 
 @pytest.mark.filterwarnings("error:.*takes no sample_weight")
-def test_a_fit_with_equal_weights_for_all_that_judge_warns_of_nothing(weighed):
+def test_a_fit_with_equal_weights_for_all_validation_rows_warns_of_nothing(weighed):
     X, y, _, _ = weighed
     estimator = MetricClassifier(share_score, max_metric_calls=30, random_state=0)
     estimator.fit(X, y, sample_weight=np.repeat([0.0, 2.0], 60))

@@ -11,7 +11,7 @@ from anymetric.errors import MetricWarning
 
 ROWS = 400
 # One test of them is enough.
-pytestmark = pytest.mark.filterwarnings("ignore:.*linear models read them clipped")
+pytestmark = pytest.mark.filterwarnings("ignore:.*clipped for linear models")
 
 
 def table(seed):
@@ -37,7 +37,7 @@ def three_classes(seed):
 
 
 def corrupted(X, seed, count):
-    """Return X with wild values in so many of the training rows."""
+    """Return X with outliers in a number of the training rows."""
     rng = np.random.default_rng([seed, count])
     X, rows = X.copy(), rng.choice(ROWS, count, replace=False)
     X[rows, 0] = 1e6 * rng.choice([-1.0, 1.0], count)
@@ -89,11 +89,11 @@ def test_errors_of_any_size_keep_outliers_in_training():
     assert model.validation_score_ > 0.0
 
 
-def test_columns_that_are_clipped_are_spoken_of():
+def test_columns_that_are_clipped_are_warned_of():
     X, y = two_classes(0)
     Z, _ = corrupted(X, 0, 2)
     clf = MetricClassifier("f1", model="linear", random_state=0)
-    with pytest.warns(MetricWarning, match=r"column\(s\) 0 hold values"):
+    with pytest.warns(MetricWarning, match=r"column\(s\) 0 hold outliers"):
         clf.fit(Z[:ROWS], y[:ROWS])
     with warnings.catch_warnings():
         warnings.simplefilter("error", MetricWarning)

@@ -203,7 +203,7 @@ def test_scales_do_not_mix(small, tmp_path):
     assert "post_shift" in {line.entry.method for line in quick}
 
 
-def test_a_failing_cell_is_told_stored_and_tried_again(small, tmp_path, monkeypatch, capsys):
+def test_a_failing_cell_is_reported_stored_and_tried_again(small, tmp_path, monkeypatch, capsys):
     asked = ["--only", "notebook", "--seeds", "0"]
     broken = replace(METHODS["logistic"], make=lambda job: 1 / 0)
     with monkeypatch.context() as patch:
@@ -215,7 +215,7 @@ def test_a_failing_cell_is_told_stored_and_tried_again(small, tmp_path, monkeypa
     assert len(Store(tmp_path / "notebook.csv", Row).done()) == 5
 
 
-def test_missing_data_are_told_and_the_others_still_run(small, tmp_path, monkeypatch, capsys):
+def test_missing_data_are_reported_and_the_others_still_run(small, tmp_path, monkeypatch, capsys):
     def read(source):
         raise DataError(f"{source.path} is nowhere. Set ANYMETRIC_DATA.")
 
@@ -238,7 +238,7 @@ def test_an_unknown_experiment_is_refused_with_a_near_one(tmp_path, capsys):
     assert "Did you mean table2" in capsys.readouterr().err
 
 
-def test_no_results_are_told(tmp_path, capsys):
+def test_no_results_are_reported(tmp_path, capsys):
     assert run.main(["--page", "--out", str(tmp_path / "none")]) == 1
     assert "no results" in capsys.readouterr().err
 

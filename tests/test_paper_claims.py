@@ -1,4 +1,4 @@
-"""The claims of the paper's page: verdicts on results whose answer is known."""
+"""The claims of the paper's report, on results whose answer is known."""
 
 import json
 from dataclasses import replace
@@ -113,7 +113,7 @@ def test_without_results_nothing_holds_and_nothing_fails():
     assert {check.holds for claim in found for check in claim.checks} == {None}
 
 
-def test_two_seeds_are_not_enough_for_a_verdict():
+def test_two_seeds_are_not_enough_for_a_result():
     found = claims_of(results(as_hoped, seeds=(0, 1)), FULL)
     assert {claim.result for claim in found} == {"open"}
     assert all(check.numbers != "–" for claim in found for check in claim.checks)
@@ -154,7 +154,7 @@ def test_the_papers_own_differences_are_those_it_prints():
     assert printed(one, two) == pytest.approx(0.322 - 0.314)
 
 
-def test_claims_are_told_in_markdown_and_on_the_page():
+def test_claims_are_reported_in_markdown_and_on_the_page():
     found = claims_of(results(altered("protein", "anymetric", -0.01)), FULL)
     text, html = report(found, "Said & done."), claims_html(found)
     for claim in found:

@@ -99,7 +99,7 @@ def test_again_replaces_rows(out, monkeypatch):
     assert {row.cost for row in Store(out).rows().values()} == {9.0}
 
 
-def test_a_failing_method_is_told_stored_and_tried_again(out, monkeypatch, capsys):
+def test_a_failing_method_is_reported_stored_and_tried_again(out, monkeypatch, capsys):
     broken = replace(METHODS["logistic"], settings={"no_such": 'a "quoted", text\nin lines'})
     with monkeypatch.context() as patch:
         patch.setitem(METHODS, "logistic", broken)
@@ -211,7 +211,7 @@ def test_a_task_counts_once_in_the_price_however_many_seeds_it_has():
     assert "median over tasks | 2.0 " in report([*slow, *swift])
 
 
-def test_rows_of_different_code_are_told_apart():
+def test_rows_of_different_code_are_distinguished():
     old, new = (replace(row, versions=f"code {k}") for k, row in enumerate(hand_made(*TWO)))
     assert "1 rows made with code 0" in report([old, new])
     assert "1 rows made with code 1" in report([old, new])

@@ -122,7 +122,7 @@ def test_a_metric_is_the_mean_over_the_queries_that_have_a_relevant_row(metric, 
 
 
 @pytest.mark.parametrize("metric", METRICS, ids=ids(METRICS))
-def test_many_score_vectors_are_judged_as_one_by_one(metric):
+def test_many_score_vectors_are_evaluated_as_one_by_one(metric):
     data = sample(2)
     scores = np.random.default_rng(0).normal(size=(len(data), 40))
     bound = metric.bind(data.y, side=data.side)
@@ -186,7 +186,7 @@ def test_a_metric_says_what_it_cannot_use(metric, change, message):
         metric.bind(data.y, side=side)
 
 
-def test_a_score_that_is_no_number_is_told():
+def test_a_score_that_is_no_number_is_reported():
     data = sample()
     scores = np.where(np.arange(len(data)) == 3, np.nan, 0.0)
     with pytest.raises(RuntimeError, match="ndcg@5"):
@@ -320,7 +320,7 @@ def test_wrong_parts_are_refused():
         ByQuery(Sliced("hinge"))
 
 
-def test_too_many_pairs_are_told_before_they_are_made(monkeypatch):
+def test_too_many_pairs_are_reported_before_they_are_made(monkeypatch):
     monkeypatch.setattr("anymetric.surrogates.pairs.MOST_PAIRS", 10)
     with pytest.raises(ValueError, match="Softmax"):
         Pairwise().bind(sample())
@@ -378,7 +378,7 @@ def test_descent_learns_the_order_within_queries():
     assert "8 of 40 queries were held out" in ranker.validation_
 
 
-def test_the_combination_is_at_least_the_single_surrogates_on_the_rows_that_judge():
+def test_the_combination_is_at_least_the_single_surrogates_on_the_validation_rows():
     X, y, query = ranking(2)
     X_val, y_val, query_val = ranking(3)
     given = {"query": query, "X_val": X_val, "y_val": y_val, "query_val": query_val}
@@ -437,7 +437,7 @@ def test_queries_of_the_same_number_are_still_two():
 
 
 @pytest.mark.parametrize("apart", [False, True])
-def test_a_query_never_judges_a_model_that_it_trained(apart):
+def test_a_query_never_validates_a_model_that_it_trained(apart):
     """More features than rows: a model that saw a row ranks it perfectly."""
     rng = np.random.default_rng(0)
     _, y, query = ranking(queries=24)
@@ -454,7 +454,7 @@ def test_a_query_never_judges_a_model_that_it_trained(apart):
 
 
 @pytest.mark.parametrize(("use", "share"), [(False, 0.0), ("auto", 0.5), (True, 1.0)])
-def test_judging_queries_train_as_far_as_they_may(use, share):
+def test_validation_queries_train_as_far_as_they_may(use, share):
     X, y, query = ranking(queries=20)
     X_val, y_val, query_val = ranking(1, queries=15)
     ranker = MetricRanker(
@@ -475,7 +475,7 @@ def test_queries_of_the_same_name_in_both_samples_stay_apart():
 
 
 @pytest.mark.parametrize("method", ["auto", SHORT], ids=["auto", "descent"])
-def test_few_queries_judge_the_models_that_they_trained(method):
+def test_few_queries_validate_the_models_that_they_trained(method):
     X, y, query = ranking(queries=4)
     ranker = MetricRanker("map", surrogates=TWO, method=method, model="linear", random_state=0)
     ranker.fit(X, y, query=query)
@@ -530,13 +530,13 @@ def test_a_ranker_by_query_can_be_diagnosed():
         ({"query_val": np.zeros(120)}, "query_val was given, query was not"),
     ],
 )
-def test_wrong_queries_are_told(given, message):
+def test_wrong_queries_are_reported(given, message):
     X, y, _ = ranking(queries=15)
     with pytest.raises(ValueError, match=message):
         MetricRanker("map").fit(X, y, **given)
 
 
-def test_queries_of_the_judging_rows_must_be_given_too():
+def test_queries_of_the_validation_rows_must_be_given_too():
     X, y, query = ranking(queries=15)
     with pytest.raises(ValueError, match="query was given, query_val was not"):
         MetricRanker("map").fit(X, y, query=query, X_val=X, y_val=y)

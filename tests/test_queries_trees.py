@@ -1,4 +1,4 @@
-"""Trees by query: boosting follows blends, and queries judge what they did not train."""
+"""Trees by query: boosting follows blends, and queries are scored out-of-fold."""
 
 import pickle
 
@@ -55,7 +55,7 @@ def test_a_line_is_enough_where_rows_lie_along_one():
     assert families["linear"].share > families["boosted"].share
 
 
-def test_judging_queries_train_trees_as_far_as_they_may():
+def test_validation_queries_train_trees_as_far_as_they_may():
     X, y, query = bent(queries=20)
     given = dict(zip(("X_val", "y_val", "query_val"), bent(2, queries=15), strict=True))
     for use, some, every in ((False, False, False), ("auto", True, False), (True, True, True)):
@@ -74,7 +74,7 @@ def test_it_repeats_itself_and_pickles():
 
 
 @pytest.mark.parametrize("model", ["boosted", "auto"])
-def test_gaps_and_categories_are_read(model):
+def test_missing_values_and_categories_are_read(model):
     X, y, query = bent()
     table = pd.DataFrame(X, columns=["a", "b", "c"])
     table["kind"] = pd.Categorical(np.where(np.abs(X[:, 0]) > 1.0, "far", "near"))

@@ -174,7 +174,7 @@ def test_a_failure_that_ended_a_run_is_tried_again(rows, tmp_path):
     assert any("no licence" in said for _, _, said in store.notes())
 
 
-def test_other_versions_are_told(rows, tmp_path):
+def test_other_versions_are_reported(rows, tmp_path):
     classifier(Counted(), tmp_path / "run.db").fit(*rows)
     old = '{"numpy": "0.1"}'
     with sqlite3.connect(tmp_path / "run.db") as base:

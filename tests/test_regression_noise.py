@@ -31,7 +31,7 @@ NAMES = list(regression.METRICS)
 
 
 def linear(seed):
-    """Three hundred rows to train, clean ones to judge and to test."""
+    """Three hundred rows to train, clean ones to validate and to test."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(900, 4))
     y = 20.0 + X @ np.array([3.0, -2.0, 1.0, 0.0]) + rng.normal(size=900)
@@ -230,7 +230,7 @@ def test_targets_of_both_signs_have_no_shares():
     assert not any("relative" in one.name for one in model.summary_.candidates)
 
 
-def test_surrogates_that_the_default_does_not_read_are_spoken_of():
+def test_surrogates_that_the_default_does_not_read_are_warned_of():
     X, y = make_regression(200, 4, noise=1.0, random_state=0)
     given = MetricRegressor(
         "median_absolute_error", surrogates="squared", model="linear", random_state=0

@@ -32,7 +32,7 @@ def told(**more):
 
 
 @pytest.mark.parametrize("budget", [12, 60])
-def test_tells_lead_where_calls_do(rows, budget):
+def test_answers_lead_where_calls_do(rows, budget):
     called = MetricClassifier(
         accuracy, greater_is_better=True, model="linear", max_metric_calls=budget, random_state=0
     ).fit(*rows)
@@ -120,7 +120,7 @@ def test_another_run_is_refused(rows, tmp_path):
         Run(told(), X, 1 - y, ledger=tmp_path / "run.db")
 
 
-def test_a_told_metric_cannot_be_called(rows):
+def test_a_manual_metric_cannot_be_called(rows):
     with pytest.raises(MetricError, match="are given, not computed"):
         told().fit(*rows)
 

@@ -1,4 +1,4 @@
-"""The speed benchmark: the same walk twice, honest slopes, and a failure only where paths part."""
+"""The speed benchmark: the same path twice, measured slopes, a failure only where paths differ."""
 
 import sys
 from pathlib import Path
@@ -62,7 +62,7 @@ def test_an_evolution_says_how_many_evaluations_it_made_and_why_it_stopped(work)
     assert "(maxfevals)" in told
 
 
-def test_a_difference_has_the_error_of_its_replicates(work):
+def test_a_difference_has_the_error_of_its_resamples(work):
     same = baselines.difference(work, work.test.X[:, 0] - 0.5, work.test.X[:, 0] - 0.5, 20)
     assert same == (0.0, 0.0)
     gap, error = baselines.difference(work, -work.test.y, work.test.y, 20)

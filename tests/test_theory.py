@@ -212,7 +212,7 @@ def test_corollary_2_is_theorem_2_for_the_smoothed_metric():
 
 
 @given(more=st.integers(2, 1000), less=st.floats(0.001, 0.9))
-def test_more_turns_and_better_gradients_only_help(more, less):
+def test_more_iterations_and_better_gradients_only_help(more, less):
     base = theory.stationarity_bound(**STATIONARITY)
     longer = theory.stationarity_bound(**{**STATIONARITY, "T": 40 * more})
     better = theory.stationarity_bound(**{**STATIONARITY, "kappa": 0.01 * less})

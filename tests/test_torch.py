@@ -402,7 +402,7 @@ def test_networks_pickle(data, rng):
         ({"module": straight, "dtype": "number"}, 2, "dtype must be a floating type of torch"),
     ],
 )
-def test_mistakes_are_told(settings, classes, told, data, rng):
+def test_mistakes_are_reported(settings, classes, told, data, rng):
     with pytest.raises((TypeError, ValueError)) as error:
         TorchModel(**settings).learn(data, data.weights, rng, classes=classes)
     assert told in str(error.value)
@@ -541,7 +541,7 @@ def test_settings_are_reached_through_the_estimator():
     assert clf.model.stiffer().weight_decay > clf.model.weight_decay
 
 
-def test_progress_and_budget_are_told(capsys):
+def test_progress_and_budget_are_reported(capsys):
     X, y = moons(200)
     model = TorchModel(small, lr=0.03, epochs=5)
     clf = MetricClassifier(
@@ -566,7 +566,7 @@ def test_regression_is_in_the_units_of_the_target(method, rng):
 
 
 @pytest.mark.parametrize("method", ["auto", "descent"])
-def test_many_classes_go_through_the_same_door(method, codes):
+def test_many_classes_go_through_the_same_interface(method, codes):
     model = TorchModel(small, lr=0.05, epochs=8, batch_size=64)
     clf = MetricClassifier(
         "macro_f1", model=model, method=method, max_metric_calls=200, random_state=0

@@ -130,7 +130,7 @@ def told_and_true(spec, apart, seed, n=60):
 
 
 @pytest.mark.parametrize("apart", [0.0, 0.8])
-def test_class_offsets_are_judged_on_rows_that_did_not_tune_them(apart):
+def test_class_offsets_are_evaluated_on_rows_that_did_not_tune_them(apart):
     said, fresh, _ = np.mean([told_and_true(recall, apart, seed) for seed in range(8)], axis=0)
     assert said > fresh - 0.06
 
@@ -208,7 +208,7 @@ def test_of_thresholds_as_good_the_middle_one_is_taken():
     assert lowest(np.array([0.0, 0.0, 0.0])) == 1
 
 
-def test_a_failure_at_an_end_is_passed_over_and_any_other_is_told(rng):
+def test_a_failure_at_an_end_is_passed_over_and_any_other_is_reported(rng):
     data, scores, _ = rows(2)
 
     def judged(function):

@@ -323,7 +323,7 @@ def test_rare_values_are_held_back_in_mixtures_alone(rng):
         np.testing.assert_allclose(slope.value_and_gradient(theta)[1], -penalty * theta, atol=1e-4)
 
 
-def test_a_line_reads_gaps_categories_and_outliers(rng):
+def test_a_line_reads_missing_values_categories_and_outliers(rng):
     found = sample("two", rng)
     X = found.train.X.copy()
     X[::7, 0], X[::5, 2], X[3, 1] = np.nan, 4.0, 1e9

@@ -109,7 +109,7 @@ def test_a_profit_in_any_unit_gives_the_same_decisions(kind, unit):
 
 
 @pytest.mark.parametrize("kind", ["one sample", "two samples", "groups", "sources", "numbers"])
-def test_no_candidate_is_judged_twice(kind, rng):
+def test_no_candidate_is_evaluated_twice(kind, rng):
     X, z = rows(rng, 260)
     y = z if kind == "numbers" else (z > 0.8).astype(int)
     given = {}
@@ -128,7 +128,7 @@ def test_no_candidate_is_judged_twice(kind, rng):
     assert any(name.startswith("boosted") for name in names)
 
 
-def test_no_ranking_is_judged_twice(rng):
+def test_no_ranking_is_evaluated_twice(rng):
     X, query = rng.normal(size=(120, 3)), np.repeat(np.arange(24), 5)
     y = (X[:, 0] + rng.normal(size=120) > 0.5).astype(int)
     trees = Boosted(trees=10, least_rows=5)
@@ -158,7 +158,7 @@ def test_pickling_leaves_the_users_function_as_it_is(fitted, rng):
 
 
 @pytest.mark.parametrize("method", ["descent", "auto"])
-def test_a_metric_that_fails_is_told_on_the_command_line(method, tmp_path, monkeypatch, capsys):
+def test_a_metric_that_fails_is_reported_on_the_command_line(method, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     monkeypatch.delitem(sys.modules, "failing", raising=False)
     data = blobs(np.random.default_rng(0), n=120)

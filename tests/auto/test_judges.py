@@ -270,7 +270,7 @@ def test_a_function_is_called_on_whole_queries_drawn_anew(rng):
 
 
 class Distance(Judge):
-    """A judge of somebody's own: it has nothing but `evaluate`."""
+    """A user's judge: it has nothing but `evaluate`."""
 
     def evaluate(self, scores):
         share = np.mean(scores[:, 0] > 0.0)
@@ -301,7 +301,7 @@ def test_a_shift_flags_the_share_asked_for_but_never_nobody_or_everybody(scores,
     assert count == np.clip(np.rint(share * len(scores)), 1, len(scores) - 1)
 
 
-def test_a_margin_is_the_lead_over_the_best_other(rng):
+def test_a_margin_is_the_difference_to_the_best_other(rng):
     scores = rng.normal(size=(20, 3))
     for c in range(3):
         ahead = margins(scores, c) > 0.0

@@ -358,7 +358,7 @@ def test_numbers_around_others_can_be_flagged(sizes, seed, width):
 
 @given(st.integers(0, 2**32 - 1))
 @settings(max_examples=15, deadline=None)
-def test_cells_tell_rows_apart_by_class_and_columns(seed):
+def test_cells_separate_rows_by_class_and_columns(seed):
     rng = np.random.default_rng(seed)
     y = rng.choice([-1.0, 1.0], 40)
     side = {"groups": rng.choice(["x", "y", "z"], 40), "tier": rng.integers(0, 2, 40)}

@@ -177,7 +177,7 @@ def test_errors_count_by_their_share_of_targets_of_one_sign(sizes, sign):
 
 
 @pytest.mark.parametrize("unit", [1.0, 1e6])
-def test_rows_are_told_apart_by_the_nearer_cluster(unit, rng):
+def test_rows_are_distinguished_by_the_nearer_cluster(unit, rng):
     centres = np.array([[-3.0, 0.0], [3.0, 0.0]])
     own = np.concatenate([c + rng.normal(size=(50, 2)) for c in centres]) * [1.0, unit]
     which = nearer(own, own)

@@ -60,7 +60,7 @@ def test_every_kind_of_metric_is_served(name, single, rng):
 
 @pytest.mark.parametrize("limit", [1, 2, 7, 30, 100, 400])
 @pytest.mark.parametrize("valid", [30, 150])
-def test_a_function_is_called_as_often_as_is_told_and_no_more_than_allowed(limit, valid, rng):
+def test_a_function_is_called_as_often_as_reported_and_no_more_than_allowed(limit, valid, rng):
     calls = []
 
     @metric(greater_is_better=True)
@@ -157,7 +157,7 @@ def test_without_an_intercept_no_threshold_is_tuned(name, rng):
     )
 
 
-def test_a_useless_source_is_worth_next_to_nothing(rng):
+def test_a_useless_source_gets_hardly_any_weight(rng):
     """Half of the training rows carry the wrong labels; a column says which half."""
     data = blobs(rng, n=900)
     train, valid = data.take(np.arange(600)), data.take(np.arange(600, 900))

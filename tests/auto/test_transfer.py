@@ -44,7 +44,7 @@ def test_a_threshold_lies_nearer_to_the_best_with_the_help_of_training_rows():
     assert np.mean(np.square(helped)) < 0.75 * np.mean(np.square(alone))
 
 
-def test_training_rows_are_trusted_only_if_their_labels_agree(rng):
+def test_training_rows_are_used_only_if_their_labels_agree(rng):
     found, scores = drawn(rng, 2000, 300)
     _, weight = placed(as_metric("error"), found, scores, rng)
     assert weight == 1.0

@@ -49,7 +49,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize("case", WRONG, ids=lambda case: case.replace(" ", "-"))
-def test_a_mistake_is_told_in_one_sentence_and_leaves_nothing(case, rows, told, tmp_path):
+def test_a_mistake_is_reported_in_one_sentence_and_leaves_nothing(case, rows, told, tmp_path):
     (tmp_path / "taken").mkdir()
     (tmp_path / "taken" / "a.txt").touch()
     (tmp_path / "desk.py").write_text("def gain_score(y_true, y_pred, worth):\n    return 0.0\n")
@@ -100,7 +100,7 @@ def test_a_missing_column_at_predict_time_is_named(done, told, tmp_path):
     assert "new.csv has no column 'age'. Did you mean 'Age'?" in err
 
 
-def test_a_full_disk_is_told(done, told):
+def test_a_full_disk_is_reported(done, told):
     code, _out, err = told("predict", done.model, done.home / "rows.csv", "-o", "/dev/full")
     assert code == 2
     assert "no space is left on the disk; nothing was kept" in err
@@ -133,7 +133,7 @@ def test_a_run_that_was_saved_is_not_said_to_be_lost(rows):
     assert "model.skops" in os.listdir("run")
 
 
-def test_judges_of_one_class_are_refused_in_the_words_of_the_file(rows, told):
+def test_validation_rows_of_one_class_are_refused_in_the_words_of_the_file(rows, told):
     table = people()
     table[table["income"] == "high"].to_csv("judges.csv", index=False)
     code, out, err = told("fit", rows, "-t", "income", "-m", "f1", "--valid", "judges.csv")
@@ -151,7 +151,7 @@ def test_an_interrupted_run_leaves_nothing(rows, told, monkeypatch):
     assert os.listdir() == ["rows.csv"]
 
 
-def test_a_bug_is_told_without_a_traceback_unless_asked_for(rows, told, monkeypatch):
+def test_a_bug_is_reported_without_a_traceback_unless_asked_for(rows, told, monkeypatch):
     def broken(*given):
         raise KeyError("deep")
 
@@ -165,7 +165,7 @@ def test_a_bug_is_told_without_a_traceback_unless_asked_for(rows, told, monkeypa
     assert "Traceback" in err
 
 
-def test_a_metric_that_fails_is_told(rows, told, tmp_path):
+def test_a_metric_that_fails_is_reported(rows, told, tmp_path):
     (tmp_path / "bad.py").write_text("def bad_score(y_true, y_pred):\n    return 1 / 0\n")
     code, out, err = told("fit", rows, "-t", "income", "-m", "bad:bad_score", "--drop", "note")
     assert (code, out) == (2, "")

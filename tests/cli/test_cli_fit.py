@@ -1,4 +1,4 @@
-"""`anymetric fit`: an honest table, a model that is the one in it, a folder that is whole."""
+"""`anymetric fit`: a held-out table, a model that is the one in it, a folder that is whole."""
 
 import json
 import os
@@ -26,7 +26,7 @@ def test_the_table_and_its_rows_are_those_of_the_file(done):
     assert scores["target"].tolist() == table["income"].iloc[scores["row"] - 1].tolist()
 
 
-def test_the_value_told_is_scikit_learns(done):
+def test_the_value_shown_is_scikit_learns(done):
     scores = pd.read_csv(done.folder / "scores.csv")
     each = [
         f1_score(part["target"], part["prediction"], pos_label="low")
@@ -43,7 +43,7 @@ def test_the_saved_model_is_the_one_of_the_table(done):
     assert model.decide(again).tolist() == scores["prediction"].tolist()
 
 
-def test_the_usual_rivals_are_in_the_table_and_the_lead_is_the_difference(done):
+def test_the_usual_baselines_are_in_the_table_and_the_improvement_is_the_difference(done):
     rows = by_name(done.found)
     assert set(rows) == {"anymetric", "logistic regression", "balanced", "tuned threshold"}
     for row in rows.values():
@@ -64,7 +64,7 @@ def test_a_run_is_a_folder_and_nothing_else_is_left(done):
     assert done.model.read_bytes() == (done.folder / "model.skops").read_bytes()
 
 
-def test_a_verdict_and_the_way_to_run_it_again_are_told(done):
+def test_a_recommendation_and_the_way_to_run_it_again_are_reported(done):
     run = json.loads((done.folder / "run.json").read_text())
     assert done.found["verdict"]["says"]
     assert run["asked"]["command"].startswith("anymetric fit ")
@@ -105,7 +105,7 @@ def test_a_function_of_the_users_gets_words_and_side_columns(rows, told, tmp_pat
     assert by_name(found)["anymetric"]["value"] == pytest.approx(worth)
 
 
-def test_a_function_that_reads_other_labels_is_told_those_of_the_file(rows, told, tmp_path):
+def test_a_function_that_reads_other_labels_names_those_of_the_file(rows, told, tmp_path):
     (tmp_path / "numb.py").write_text("def hit_score(y_true, y_pred): return (y_pred == 1).mean()")
     code, _, err = told("fit", rows, "-t", "income", "-m", "numb:hit_score", "--run", "r")
     assert code == 0, err
@@ -149,7 +149,7 @@ def test_numbers_are_a_regression(rows, told):
     assert "without a value of 'age' were left out" in err
 
 
-def test_clean_rows_judge_and_make_the_table_and_sources_are_weighed(rows, told):
+def test_clean_rows_validate_and_make_the_table_and_sources_are_weighed(rows, told):
     people(120, seed=1).drop(columns="vendor").to_parquet("clean.parquet")
     people(150, seed=2).to_feather("test.arrow")
     ask = [*ASK, "--source", "vendor", "--valid", "clean.parquet", "--test", "test.arrow"]
@@ -162,7 +162,7 @@ def test_clean_rows_judge_and_make_the_table_and_sources_are_weighed(rows, told)
     assert "vendor" not in model.schema.features
 
 
-def test_which_family_of_models_won_is_told(rows, told):
+def test_which_family_of_models_won_is_reported(rows, told):
     ask = ["-t", "income", "-m", "f1", "--drop", "note", "--model", "auto", "--budget", 60]
     code, out, err = told("fit", rows, *ask, "--run", "r")
     assert code == 0, err

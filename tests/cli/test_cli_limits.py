@@ -7,7 +7,7 @@ from anymetric.__main__ import main
 ASK = ["fit", "rows.csv", "-t", "income", "-m", "precision", "--drop", "id", "--model", "linear"]
 
 
-def test_a_limit_is_trained_for_and_told(rows, capsys):
+def test_a_limit_is_trained_for_and_reported(rows, capsys):
     assert main([*ASK, "--subject-to", "recall>=0.7", "--json"]) == 0
     (limit,) = json.loads(capsys.readouterr().out)["limits"]
     assert limit["limit"] == "recall >= 0.7"

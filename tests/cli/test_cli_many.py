@@ -37,7 +37,7 @@ def cellar(tmp_path, monkeypatch):
     return "wines.csv"
 
 
-def test_the_value_told_is_scikit_learns(grown):
+def test_the_value_shown_is_scikit_learns(grown):
     scores = pd.read_csv(grown.folder / "scores.csv")
     table = {row["name"]: row for row in grown.found["table"]}
     assert set(table) == {"anymetric", "logistic regression", "balanced", "tuned threshold"}
@@ -183,7 +183,7 @@ def test_comparisons_are_paired_over_the_splits(cellar, told):
     assert "LightGBM" not in {row["name"] for row in json.loads(out)["methods"]}
 
 
-def test_rows_that_judge_may_be_all_that_a_rival_trains_on(cellar, told):
+def test_validation_rows_may_be_all_that_a_baseline_trains_on(cellar, told):
     wrong = wines().assign(grower=np.roll(wines()["grower"], 1))
     wrong.to_csv("wrong.csv", index=False)
     ask = ["-t", "grower", "-m", "accuracy", "--valid", cellar, "--folds", 2, "--json"]

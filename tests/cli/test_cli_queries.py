@@ -1,4 +1,4 @@
-"""Rows of queries: metrics are means over queries, and every rival is compared on them."""
+"""Rows of queries: metrics are means over queries, and every baseline is compared on them."""
 
 import json
 
@@ -58,7 +58,7 @@ def test_what_short_queries_are_divided_by_is_said(told):
     assert "fewer rows than k" in told("metrics", "query_precision@5")[1]
 
 
-def test_every_rival_is_compared_by_query(searched, told):
+def test_every_baseline_is_compared_by_query(searched, told):
     searched[searched["query"] > 14].to_csv("judges.csv", index=False)
     searched[searched["query"] <= 14].to_csv("rows.csv", index=False)
     for more in ([], ["--valid", "judges.csv"]):
@@ -70,7 +70,9 @@ def test_every_rival_is_compared_by_query(searched, told):
         assert {"anymetric", "precision at k (Kar)", "tuned threshold"} <= names
 
 
-def test_a_rival_that_fails_on_a_split_is_left_out_of_the_comparison(searched, told, monkeypatch):
+def test_a_baseline_that_fails_on_a_split_is_left_out_of_the_comparison(
+    searched, told, monkeypatch
+):
     tries = []
 
     def fails(self, *_given, **_settings):
@@ -101,7 +103,7 @@ def test_what_differs_by_rounding_is_the_same():
     assert mixed.summary()[0]["error"] == 0.0
 
 
-def test_names_of_methods_are_told_apart(searched, told):
+def test_names_of_methods_are_distinguished(searched, told):
     code, _out, err = told("compare", "rows.csv", *ASK, "-m", "f1", "--only", "zzz")
     assert code == 2
     assert "'balanced', 'tuned threshold', 'balanced, tuned threshold', " in err

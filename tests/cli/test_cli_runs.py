@@ -86,7 +86,7 @@ def test_a_program_reads_a_table_from_a_file_or_standard_input(desk, told):
         (["--metric-command", "awk 1", "--command-env", "=1"], "NAME=VALUE is expected"),
     ],
 )
-def test_a_program_that_is_none_is_told_in_one_sentence(desk, told, words, said):
+def test_a_program_that_is_none_is_reported_in_one_sentence(desk, told, words, said):
     before = sorted(os.listdir())
     code, out, err = told(*desk, *words)
     assert (code, out) == (2, "")
@@ -213,7 +213,7 @@ def test_run_names_are_unique_in_the_same_second(tmp_path, monkeypatch):
     assert len({new_folder("f1", now) for _ in range(5)}) == 5
 
 
-def test_a_run_is_asked_and_told_in_any_order_and_its_best_can_be_had(desk, told):
+def test_a_run_is_asked_and_answered_in_any_order_and_its_best_can_be_had(desk, told):
     begun = [*desk, "--metric-told", "rating", "--budget", "16", "--run", "run"]
     code, out, err = told(*begun)
     assert code == 0, err
@@ -271,7 +271,7 @@ def test_a_plan_spends_no_more_than_there_is():
             assert spent <= total
 
 
-def test_a_program_judges_a_saved_model_and_no_file_names_what_is_run(desk, told):
+def test_a_program_evaluates_a_saved_model_and_no_file_names_what_is_run(desk, told):
     assert told(*desk, *counted(), "--budget", "16", "--run", "run")[0] == 0
     Path("calls.txt").unlink()
     code, _out, err = told("evaluate", "run/model.skops", "rows.csv")

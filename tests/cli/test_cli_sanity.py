@@ -36,7 +36,7 @@ def rows(n=400, seed=0):
         (np.arange(400) // 2, False),
     ],
 )
-def test_ids_and_row_numbers_are_spoken_of(values, found):
+def test_ids_and_row_numbers_are_warned_of(values, found):
     told = list(sanity.ids(sampled(rows().assign(who=values))))
     assert told == ([] if not found else told[:1])
     assert bool(told) == found
@@ -72,7 +72,7 @@ def test_a_column_that_decides_a_number_is_spoken_of():
     assert "'cents'" in said
 
 
-def test_groups_of_a_handful_and_rows_that_are_shared_are_spoken_of():
+def test_groups_of_a_handful_and_rows_that_are_shared_are_warned_of():
     train, test = rows(), pd.concat([rows(100, seed=5), rows()[:40]])
     assert list(sanity.shared(sampled(train), sampled(rows(100, seed=5)))) == []
     (said,) = sanity.shared(sampled(train), sampled(test, name="test.csv"))

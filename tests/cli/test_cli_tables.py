@@ -132,7 +132,7 @@ def test_dates_of_a_parquet_file_are_not_guessed_from_text(rows, told):
 
 
 @pytest.mark.parametrize("option", ["--valid", "--test"])
-def test_numbers_that_judge_or_test_must_be_numbers(option, rows, told):
+def test_numbers_that_validate_or_test_must_be_numbers(option, rows, told):
     table = people(100, seed=1)
     table.assign(amount="1,5").to_csv("other.csv", index=False)
     code, out, err = told("fit", rows, *ASK, option, "other.csv")

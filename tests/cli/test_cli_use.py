@@ -28,7 +28,7 @@ def test_predictions_are_in_the_order_of_the_file(done, told, tmp_path):
     assert ((found["score"] > 0) == (found["prediction"] == "low")).all()
 
 
-def test_new_words_extra_columns_and_gaps_are_taken(done, told, tmp_path):
+def test_new_words_extra_columns_and_missing_values_are_taken(done, told, tmp_path):
     new = people(5, seed=3).drop(columns=["income", "id"]).assign(other=1)
     new["city"], new["age"], new["note"] = ["Oslo", None, "a,b", "Ålesund", "Oslo"], None, None
     new.to_csv(tmp_path / "new.csv", index=False)
@@ -276,7 +276,7 @@ def test_a_metric_that_ends_the_program_has_failed(rows, told):
     assert "SystemExit" in err
 
 
-def test_a_model_that_was_trained_is_kept_when_judging_is_stopped(rows, told, monkeypatch):
+def test_a_model_that_was_trained_is_kept_when_evaluation_is_stopped(rows, told, monkeypatch):
     def stop(*_given, **_settings):
         raise KeyboardInterrupt
 
@@ -319,7 +319,7 @@ def test_the_best_model_is_kept_when_training_is_cut_short(rows, told, error, co
     assert set(out.split()[1].split(",")[2:]) <= {"low", "high"}
 
 
-def test_nothing_is_kept_where_nothing_was_judged(rows, told):
+def test_nothing_is_kept_where_nothing_was_evaluated(rows, told):
     Path("never.py").write_text("def never_score(y_true, y_pred):\n    raise KeyboardInterrupt\n")
     code, _out, err = told("fit", rows, "-t", "income", "-m", "never:never_score", "--run", "run")
     assert code == 130
@@ -371,14 +371,14 @@ def test_a_label_or_a_group_may_be_called_none(told, tmp_path, monkeypatch):
     assert set(pd.read_csv("run/scores.csv", keep_default_na=False)["group"]) == {"N/A", "M"}
 
 
-def test_judging_rows_of_one_class_are_spoken_of(rows, told):
+def test_validation_rows_of_one_class_are_warned_of(rows, told):
     table = people()
     table[table["income"] == "high"].to_csv("judges.csv", index=False)
     _code, _out, err = told("fit", rows, "-t", "income", "-m", "accuracy", "--valid", "judges.csv")
     assert "all rows of judges.csv have the label 'high'" in " ".join(err.split())
 
 
-def test_a_rival_that_fails_is_left_out_of_the_table(rows, told, monkeypatch):
+def test_a_baseline_that_fails_is_left_out_of_the_table(rows, told, monkeypatch):
     def fails(self, *_given, **_settings):
         raise ValueError("no answer for these rows")
 

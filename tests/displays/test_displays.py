@@ -139,7 +139,7 @@ def test_shares_are_the_counts_of_the_rows(models):
     assert shown.shares == pytest.approx(counted)
 
 
-def test_judging_rows_that_train_have_a_share_too(models):
+def test_validation_rows_that_train_have_a_share_too(models):
     shares = models["valid"].row_shares_
     assert sum(shares.values()) == pytest.approx(1.0)
     weighted = {"validation rows"} & set(models["valid"].weights_)

@@ -19,7 +19,7 @@ LONG = "a name that goes on and on " * 6
 
 
 def rows(n=600, seed=0):
-    """Rows of two classes with a group and an amount; the last half is for judging."""
+    """Rows of two classes with a group and an amount; the last half is for validation."""
     X, y = make_classification(n, 6, weights=[0.7], flip_y=0.1, random_state=seed)
     rng = np.random.default_rng(seed)
     return X, y, rng.choice(["F", "M"], n), rng.exponential(10.0, n)
@@ -31,7 +31,7 @@ def profit(y_true, y_pred, amount):
 
 
 def classifier(metric="group_mean_f1", **settings):
-    """A fitted classifier, two rivals, and the rows that none of them saw."""
+    """A fitted classifier, two baselines, and the rows that none of them saw."""
     X, y, groups, _ = rows()
     h = len(y) // 2
     fit = {"X": X[:h], "y": y[:h], "groups": groups[:h]}
@@ -49,7 +49,7 @@ def many_groups(n, count):
 
 @cache
 def wines():
-    """A classifier of three growers, two rivals, and the rows that none of them saw."""
+    """A classifier of three growers, two baselines, and the rows that none of them saw."""
     X, y = load_wine(return_X_y=True)
     y = np.array(["Ännchen", "bee & co", HOSTILE])[y]
     shop = np.where(np.arange(len(y)) % 3, "north", "south")

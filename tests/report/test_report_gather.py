@@ -28,7 +28,7 @@ def test_values_are_the_estimators_own_scores():
         assert method["improvement"] == pytest.approx(run.methods[0]["value"] - score)
 
 
-def test_a_lead_is_positive_where_lower_is_better():
+def test_an_improvement_is_positive_where_lower_is_better():
     run = made("regressor")
     ours, other = run.methods
     assert other["improvement"] == pytest.approx(other["value"] - ours["value"])
@@ -117,7 +117,7 @@ def test_a_mean_over_queries_does_not_grow_with_them():
         assert not Sample(metric, data, (0, 1), scores).grows()
 
 
-def test_a_model_has_no_lead_over_itself():
+def test_a_model_has_no_improvement_over_itself():
     ours, _, X, y, groups = classifier()
     run = gather(ours, X, y, baselines={"itself": ours}, groups=groups)
     assert (run.methods[1]["improvement"], run.methods[1]["improvement_error"]) == (0.0, 0.0)
@@ -192,7 +192,7 @@ def test_the_chosen_turn_is_the_models_own():
         assert course["iterations"][course["chosen"]]["value"] == pytest.approx(course["value"])
 
 
-def test_votes_sum_to_one():
+def test_shares_sum_to_one():
     turns = made("auto").course["iterations"]
     assert sum(turn["share"] or 0.0 for turn in turns) == pytest.approx(1.0)
 

@@ -107,7 +107,7 @@ def test_a_threshold_is_not_spoken_of():
     assert "best offsets" in body
 
 
-def test_more_classes_than_a_matrix_holds_are_told_by_their_mistakes():
+def test_more_classes_than_a_matrix_holds_are_reported_by_their_mistakes():
     assert page(made("dozen")).count('<table class="matrix">') == 2
     assert '<table class="matrix">' not in page(made("crowd"))
     counts = np.array(made("crowd").confusion[0]["counts"])
@@ -159,7 +159,7 @@ def test_pipelines_and_numbers_for_labels_are_welcome():
     assert run.sample["labels"] == ["0", "1", "2"]
 
 
-def test_a_rival_of_other_classes_is_refused():
+def test_a_baseline_of_other_classes_is_refused():
     every, X, y, _ = models()
     other = LogisticRegression(max_iter=1000).fit(X, np.where(y == HOSTILE, "bee & co", y))
     with pytest.raises(ValueError, match="rows of the same classes"):

@@ -54,7 +54,7 @@ def test_the_page_says_which_family_of_models_won():
     assert "families" not in page(made("auto"))
 
 
-def test_surrogates_have_their_names_where_judges_and_sources_are_weighed_too():
+def test_surrogates_have_their_names_where_validation_rows_and_sources_are_weighed_too():
     X, y, _, _ = rows()
     source = np.where(np.arange(300) % 3, "A", "B")
     ours = MetricClassifier("f1", random_state=0)
@@ -67,7 +67,7 @@ def test_surrogates_have_their_names_where_judges_and_sources_are_weighed_too():
     assert surrogate_names(2, [], old) == ["a", "b"]
 
 
-def test_within_queries_losses_are_worth_something_not_rows():
+def test_within_queries_losses_have_weights_not_rows():
     X, y, _, _ = rows()
     query = np.repeat(np.arange(60), 10)
     ours = MetricRanker("ndcg@5", max_metric_calls=20, random_state=0)
@@ -85,13 +85,13 @@ def test_an_error_that_is_but_rounding_is_none():
 
 
 @pytest.mark.parametrize("kind", ["auto", "ranker", "regressor", "many", "profit"])
-def test_the_page_says_the_verdict_that_the_terminal_says(kind):
+def test_the_page_says_the_recommendation_that_the_terminal_says(kind):
     run = made(kind)
     html = page(run).replace("&#x27;", "'")
     assert html.count(run.diagnosis["says"]) == 2  # on top, and with what it rests on
 
 
-def test_a_default_regression_is_not_told_to_leave_out_surrogates():
+def test_a_default_regression_is_not_advised_to_leave_out_surrogates():
     assert made("regressor").diagnosis["condition"] > 1.0
     rng = np.random.default_rng(0)
     X = rng.normal(size=(400, 4))
@@ -100,7 +100,7 @@ def test_a_default_regression_is_not_told_to_leave_out_surrogates():
     assert "surrogates" not in gather(ours, X[250:], y[250:]).diagnosis["says"]
 
 
-def test_what_the_surrogates_explain_is_not_told_where_nothing_changed():
+def test_what_the_surrogates_explain_is_not_reported_where_nothing_changed():
     run = made("perfect")
     assert run.diagnosis["r_squared"] is None
     html = page(run)
@@ -109,7 +109,7 @@ def test_what_the_surrogates_explain_is_not_told_where_nothing_changed():
     assert "condition number" not in html
 
 
-def test_a_rival_without_an_answer_was_compared_all_the_same():
+def test_a_baseline_without_an_answer_was_compared_all_the_same():
     ours = {"name": "ours", "value": 0.7, "error": 0.01, "improvement": 0.0}
     silent = {"name": "silent", "value": float("nan"), "improvement": float("nan")}
     said = headline(Run({"name": "f1"}, {"n": 9}, [ours, silent]))
@@ -200,7 +200,7 @@ def test_the_model_is_the_average_or_the_candidate_of_the_largest_share(averaged
     assert course_of(model, ["a"])["chosen"] == chosen
 
 
-def test_no_lead_is_below_zero_by_rounding_alone():
+def test_no_improvement_is_below_zero_by_rounding_alone():
     data = Data(np.zeros((4, 1)), np.array([1.0, -1.0, 1.0, -1.0]))
     scores = {"ours": data.y, "same": data.y}
     sample = Sample(as_metric("error"), data, (0, 1), scores)
@@ -218,8 +218,8 @@ def test_tiny_numbers_are_not_nothing():
     assert number(0.5, 1e-9) == "0.500000"
 
 
-def test_replicates_without_an_answer_are_not_counted():
-    """A function that refuses rows that were drawn twice has no answer on any replicate."""
+def test_resamples_without_an_answer_are_not_counted():
+    """A function that refuses rows that were drawn twice fails on every bootstrap resample."""
     X, y, _, _ = rows()
 
     def fussy(y_true, y_pred, key):
@@ -272,7 +272,7 @@ def test_every_chart_has_its_numbers_in_a_table_too(kind):
             assert re.search(r"\d|table", label), label
 
 
-def test_the_tables_of_curves_and_turns_hold_the_numbers_of_the_charts():
+def test_the_tables_of_curves_and_iterations_hold_the_numbers_of_the_charts():
     run = made("descent")
     html = page(run)
     turn = run.course["iterations"][run.course["chosen"]]
@@ -290,7 +290,7 @@ def test_a_loss_is_called_one():
     assert "the cost rose by 0.0271 ± 0.0093 beside" in page(run)
 
 
-def test_silent_rivals_are_told_from_none():
+def test_silent_baselines_are_distinguished_from_none():
     X, y, _, _ = rows()
 
     def moody(y_true, y_pred):

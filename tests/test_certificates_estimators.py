@@ -49,7 +49,7 @@ def test_a_promise_is_broken_no_more_often_than_it_says(flipped):
     assert broken <= 7  # binomial(20, 0.1) is above that once in a thousand
 
 
-def test_without_validation_rows_some_are_set_apart_and_do_not_train():
+def test_without_validation_rows_some_are_held_out_and_do_not_train():
     X, y = sample(1000, 122)
     clf = MetricClassifier("recall", subject_to=PROMISE, **LINEAR).fit(X, y)
     assert clf.certificate_.rows == 200

@@ -1,4 +1,4 @@
-"""The door itself: light, lazy, and honest about what it has."""
+"""The app itself: light, lazy, and clear about what it has."""
 
 import json
 import signal
@@ -186,7 +186,7 @@ def iteration(cost, calls):
 
 
 @given(st.lists(st.floats(0.0, 1.0), min_size=1, max_size=20))
-def test_a_course_counts_turns_and_calls_and_keeps_the_best(costs):
+def test_a_course_counts_iterations_and_calls_and_keeps_the_best(costs):
     course = Course("anymetric", most=20, began=0.0)
     for k, cost in enumerate(costs):
         course.note(iteration(cost, k + 1))

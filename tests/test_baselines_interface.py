@@ -53,7 +53,7 @@ def known(estimator, groups):
 
 
 @pytest.mark.parametrize("kind", EVERY, ids=lambda k: k.__name__)
-def test_every_baseline_keeps_the_door(kind):
+def test_every_baseline_keeps_the_interface(kind):
     X, y, groups = task()
     found = fitted(kind("group_mean_f1", random_state=0))
     labels = found.predict(X, **known(found, groups))
@@ -144,7 +144,7 @@ SWEEPING = [TunedThreshold, GroupThresholds, ValidationLogistic, BothLogistic, D
 
 @pytest.mark.parametrize("kind", [*SWEEPING, LightGBMThreshold], ids=lambda k: k.__name__)
 @pytest.mark.parametrize("answers", [1, 12, 100])
-def test_a_sweep_that_fails_part_way_leaves_the_best_that_was_judged(kind, answers):
+def test_a_sweep_that_fails_part_way_leaves_the_best_that_was_evaluated(kind, answers):
     if kind is LightGBMThreshold:
         pytest.importorskip("lightgbm")
         answers = min(answers, 20)
@@ -173,7 +173,7 @@ def test_thresholds_of_groups_found_before_a_failure_are_kept():
     assert len(set(best.shifts_.values())) == 2
 
 
-def test_a_path_that_fails_part_way_leaves_the_best_that_was_judged():
+def test_a_path_that_fails_part_way_leaves_the_best_that_was_evaluated():
     X, y, _ = task()
     own = FailsAfter(lambda y_true, y_score, _: np.mean((y_true > 0) == (y_score > 0)), 12)
 
