@@ -34,7 +34,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from anymetric import Auto, MetricClassifier, MetricRegressor, Reweighted
 from anymetric.data import Data
 from anymetric.models import Ensemble, LinearScorer
-from anymetric.models.reweighted import told_categories
+from anymetric.models.reweighted import with_categories
 from anymetric.models.tables import Plain
 from anymetric.solution import Status
 
@@ -109,9 +109,9 @@ def test_categories_of_a_frame_reach_an_estimator_that_asks_for_them():
     clf.fit(X[:800], y[:800])
     assert clf.score(X[800:], y[800:]) > 0.95
     named = Reweighted(clone(trees).set_params(categorical_features=[1]), categorical=(0,))
-    kept = told_categories(named.estimator, named.categorical, np.zeros((2, 2)))
+    kept = with_categories(named.estimator, named.categorical, np.zeros((2, 2)))
     assert kept.categorical_features == [1]
-    many = told_categories(trees, (0, 1), np.array([[0.0, 300.0]]))
+    many = with_categories(trees, (0, 1), np.array([[0.0, 300.0]]))
     assert many.categorical_features == [0]
 
 
