@@ -345,3 +345,20 @@ def test_a_ledger_in_the_making_is_finished_by_the_next(tmp_path):
     store = open_store(path)
     assert store.status == "new"
     store.close()
+
+
+def test_a_ledger_of_the_first_version_is_brought_up_to_date(tmp_path):
+    path = tmp_path / "old.db"
+    store = open_store(path)
+    store.record(Evaluation("3f", 0.5))
+    store.close()
+    base = sqlite3.connect(path)
+    base.execute("DROP TABLE subject")
+    base.execute("UPDATE about SET value = '1' WHERE name = 'schema'")
+    base.commit()
+    base.close()
+    store = open_store(path)
+    store.record(Evaluation("9a", 0.7, about='{"iteration": 3}'))
+    assert [one.value for one in store.known().values()] == [0.5, 0.7]
+    assert store.subjects() == {"9a": {"iteration": 3}}
+    store.close()

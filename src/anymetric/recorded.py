@@ -132,7 +132,7 @@ class Recorded:
         began = time.perf_counter()
         for k, answer in self.inner.answers(questions, n_jobs):
             key, seconds = questions[k].key, time.perf_counter() - began
-            if self._kept(entry(key, answer, seconds, me)):
+            if self._kept(entry(key, answer, seconds, me, described(questions[k]))):
                 yield key, answer
             else:  # another process was first: its answer is used
                 yield key, replayed(self.store.known([key])[key], questions[k])
@@ -151,7 +151,7 @@ class Recorded:
         return max(slots, int(effective_n_jobs(n_jobs)))
 
 
-def entry(key: str, answer: Answer, seconds: float | None, who: str) -> Evaluation:
+def entry(key: str, answer: Answer, seconds: float | None, who: str, about: str = "") -> Evaluation:
     """Return an answer or a failure as a line of the ledger.
 
     Examples
@@ -160,8 +160,32 @@ def entry(key: str, answer: Answer, seconds: float | None, who: str) -> Evaluati
     "Metric 'profit' is nan."
     """
     if answer.error is not None:
-        return Evaluation(key, None, FAILED, answer.attempts, seconds, str(answer.error), who)
-    return Evaluation(key, float(answer.value), DONE, answer.attempts, seconds, None, who)
+        error = str(answer.error)
+        return Evaluation(key, None, FAILED, answer.attempts, seconds, error, who, about=about)
+    value = float(answer.value)
+    return Evaluation(key, value, DONE, answer.attempts, seconds, None, who, about=about)
+
+
+def described(question: Question) -> str:
+    """Return what a question is about as JSON: the share of rows flagged, and what its asker says.
+
+    Examples
+    --------
+    >>> from anymetric.metrics import as_metric
+    >>> from anymetric.metrics.subjects import about
+    >>> def share(y_true, y_pred):
+    ...     return float(np.mean(y_pred))
+    >>> bound = as_metric(share, greater_is_better=True).bind(np.array([1.0, -1.0]), labels=(0, 1))
+    >>> with about(iteration=3):
+    ...     described(Question(bound, np.array([0.3, -0.2])))
+    '{"iteration": 3, "flagged": 0.5}'
+    """
+    found, seen = dict(question.about), question.judge.reads(question.scores)
+    if seen.dtype == bool:
+        found["flagged"] = round(float(np.mean(seen)), 6)
+    if question.repeat:
+        found["repeat"] = question.repeat
+    return json.dumps(found, default=str)
 
 
 def replayed(found: Evaluation, question: Question) -> Answer:
@@ -230,7 +254,7 @@ class Asking:
         before = [q for k, q in enumerate(questions) if failure is None or k < failure]
         if any(q.key not in known for q in before):  # after a failure nothing else is read
             if self.poses:
-                self.store.pose(Posed(q.key, payload(q)) for q in missing)
+                self.store.pose(Posed(q.key, payload(q), described(q)) for q in missing)
             raise Waiting(len(missing))
         stop = len(questions) if failure is None else failure + 1
         for k, question in enumerate(questions[:stop]):

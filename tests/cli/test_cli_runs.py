@@ -237,6 +237,7 @@ def test_a_run_is_asked_and_answered_in_any_order_and_its_best_can_be_had(desk, 
     assert document["finished"]
     assert 8 <= len(seen) <= 16
     status = json.loads(told("status", "run", "--json")[1])
+    assert 0.0 < status["best"] <= 1.0
     assert (status["state"], status["evaluations"]) == ("finished", len(seen))
     assert learned("run/model.skops").size
     code, out, err = told("tell", "run", next(iter(seen)), "0.123")
@@ -307,6 +308,10 @@ def test_a_run_is_exported_as_a_study_of_optuna(desk, told):
     known = {one.key: one.value for one in open_store("run/run.db").known().values()}
     assert study.direction.name == "MAXIMIZE"
     assert {trial.user_attrs["key"]: trial.value for trial in study.trials} == known
+    first = study.trials[0].params
+    assert (first["method"], first["family"], first["iteration"]) == ("anymetric", "linear", 0)
+    assert 0.0 < first["flagged"] < 1.0
+    assert {trial.params.get("stage") for trial in study.trials} >= {"candidate", "test"}
     code, _out, err = told("export", "run", "--optuna", "nonsense")
     assert code == 2
     assert "--optuna nonsense cannot be used" in err

@@ -11,7 +11,7 @@ from anymetric.cli.fit import Fit
 from anymetric.cli.models import TableModel, load_model
 from anymetric.cli.questions import opened
 from anymetric.cli.runs import read_settings
-from anymetric.cli.studies import study_of, trial_of
+from anymetric.cli.studies import compatible, distributions_of, emptied, study_of, trial_of
 from anymetric.cli.voice import Voice
 
 # Columns that are named in the terminal; the file names them all.
@@ -62,11 +62,14 @@ def export(folder: Path, address: str, voice: Voice) -> dict[str, Any]:
     """Write what a run was told as trials of a study; those that are there are left alone."""
     asked = read_settings(folder)
     with opened(folder) as store:
-        known = list(store.known().values())
+        known, subjects = list(store.known().values()), store.subjects()
     study = study_of(folder.resolve().name, address, direction_of(asked))
+    ranges = distributions_of(subjects.get(one.key, {}) for one in known)
+    if not compatible(study, ranges):
+        study = emptied(study, address)
     there = {trial.user_attrs.get("key") for trial in study.get_trials(deepcopy=False)}
     fresh = [one for one in known if one.key not in there]
-    study.add_trials([trial_of(one) for one in fresh])
+    study.add_trials([trial_of(one, subjects.get(one.key, {}), ranges) for one in fresh])
     for name, value in (("metric", asked["metric"]), ("file", asked["path"])):
         study.set_user_attr(name, value)
     voice.line(

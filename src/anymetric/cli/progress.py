@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -45,7 +45,7 @@ class Course:
     ...     course.call()
     >>> course.note(iteration)
     >>> course.line(now=2.0)
-    'anymetric: call 4 of 20, best 0.7500, 2 s, at most 8 s left'
+    'anymetric: call 4 of 20, 16 left, best 0.7500, 2 s, at most 8 s left'
     """
 
     name: str
@@ -61,18 +61,33 @@ class Course:
     allowed: int | None = None
     seconds: float | None = None
     value: Callable[[float], float] = lambda cost: cost
+    as_cost: Callable[[float], float] = lambda value: value
     answered: int = 0
+    answer: float = float("inf")
 
     @classmethod
     def of(cls, name: str, setting: Any) -> Course:
         """Return the course of a method that has not begun."""
         allowed = setting.calls if setting.called else None
-        value = setting.metric.value
-        return cls(name, allowed=allowed, seconds=setting.max_seconds, value=value)
+        turned = {"value": setting.metric.value, "as_cost": setting.metric.cost}
+        return cls(name, allowed=allowed, seconds=setting.max_seconds, **turned)
 
-    def call(self) -> None:
-        """Take in one answer of a black box."""
+    def call(self, about: Mapping[str, Any] | None = None, value: float = float("nan")) -> None:
+        """Take in one answer of a black box; what it is about says whether it is of a model."""
         self.answered += 1
+        stage, resample = (about or {}).get("stage"), "resample" in (about or {})
+        if stage in ("candidate", "answer") and not resample and np.isfinite(value):
+            self.answer = min(self.answer, self.as_cost(value))
+
+    @property
+    def lowest(self) -> float:
+        """The lowest cost of an iteration; before the first, of an answer about a model."""
+        return self.best if np.isfinite(self.best) else self.answer
+
+    @property
+    def best_value(self) -> float:
+        """The best value so far."""
+        return float(self.value(self.lowest))
 
     def note(self, iteration: Iteration, now: float | None = None) -> None:
         """Take in one iteration."""
@@ -105,10 +120,10 @@ class Course:
 
     def _calls(self, spent: float) -> str:
         """Return the state of a run whose metric is a black box."""
-        of = "" if self.allowed is None else f" of {self.allowed}"
-        best = f"best {self.value(self.best):.4f}, " if np.isfinite(self.best) else ""
-        rest = np.inf
+        best = f"best {self.best_value:.4f}, " if np.isfinite(self.lowest) else ""
+        of, rest = "", np.inf
         if self.allowed is not None:
+            of = f" of {self.allowed}, {max(self.allowed - self.answered, 0)} left"
             rest = spent / self.answered * max(self.allowed - self.answered, 0)
         if self.seconds is not None:
             rest = min(rest, max(self.seconds - spent, 0.0))

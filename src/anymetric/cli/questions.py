@@ -19,6 +19,7 @@ from anymetric.cli.runs import (
     QUESTIONS,
     busy,
     open_run,
+    read_progress,
     read_settings,
 )
 from anymetric.cli.tables import check_out, whole
@@ -189,17 +190,25 @@ def status(folder: Path, voice: Voice) -> dict[str, Any]:
     told = bool(box.get("told"))
     stands = standing(folder, state, told, len(open_keys))
     seconds = [one.seconds for one in known.values() if one.seconds is not None]
+    calls, budget = sum(one.attempt for one in known.values()), asked["budget"]
+    left = None if budget is None else max(budget - calls, 0)
+    each = sum(seconds) / len(seconds) if seconds else None
+    finished = (folder / DONE).is_file()
     found = {
         "run": str(folder),
         "file": asked["path"],
         "metric": box.get("command") or asked["metric"],
         "state": stands,
+        "best": read_progress(folder).get("best"),
         "evaluations": len(known) - len(failed),
         "failures": len(failed),
-        "budget": asked["budget"],
+        "calls": calls,
+        "budget": budget,
+        "left": None if finished else left,
         "open": len(open_keys),
         "handed out": len([key for key in open_keys if key in leases]),
         "seconds": sum(seconds),
+        "seconds left": None if finished or left is None or each is None else each * left,
         "began": min((one.made for one in known.values()), default=None),
         "last": max((one.made for one in known.values()), default=None),
         "notes": len(notes),
@@ -220,6 +229,8 @@ def shown(name: str, value: Any) -> str:
     >>> shown("seconds", 2.345), shown("budget", None), shown("open", 0)
     ('2.3', '', '0')
     """
+    if name == "best" and value is not None:
+        return number(value, 4)
     if value is None or (name in ("failures", "notes") and not value):
         return ""
     if name in ("began", "last"):

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 import shutil
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -14,6 +16,7 @@ from types import ModuleType
 from typing import IO, Any
 
 from anymetric.cli.faults import UserError, full
+from anymetric.cli.progress import Course
 from anymetric.cli.tables import writable
 from anymetric.errors import LedgerError
 from anymetric.estimators._ledger import begin
@@ -28,6 +31,9 @@ except ImportError:  # no such locks there: a run is then never said to be at wo
 
 HOME = Path("anymetric-runs")
 LEDGER, ASKED, DONE, MODEL = "run.db", "settings.json", "run.json", "model.skops"
+PROGRESS = "progress.json"
+# Seconds between two writes of how far a run has come.
+PAUSE = 1.0
 QUESTIONS = "questions"
 FORMAT, VERSION = "anymetric settings", 1
 
@@ -141,6 +147,20 @@ def read_settings(folder: Path) -> dict[str, Any]:
         raise UserError(f"{path} was not written by this anymetric: it is left alone.") from error
 
 
+def read_progress(folder: Path) -> dict[str, Any]:
+    """Return how far training has come; nothing before a first candidate.
+
+    Examples
+    --------
+    >>> read_progress(Path("/nowhere"))
+    {}
+    """
+    with suppress(OSError, ValueError):
+        found = json.loads((folder / PROGRESS).read_text(encoding="utf-8"))
+        return found if isinstance(found, dict) else {}
+    return {}
+
+
 @dataclass
 class RunFolder:
     """A run that is open: its folder, its ledger, and whether this process made it.
@@ -157,6 +177,7 @@ class RunFolder:
     store: Store
     made: list[Path] = field(default_factory=list)
     lock: IO[bytes] | None = None
+    wrote: float = -math.inf
 
     @classmethod
     def open(
@@ -194,6 +215,16 @@ class RunFolder:
     def recorded(self) -> int:
         """How many answers there are."""
         return sum(not one.failed for one in self.store.known().values())
+
+    def keep_progress(self, course: Course, now: bool = False) -> None:
+        """Write how far training has come, now or once a second, for `anymetric status`."""
+        late = time.monotonic() - self.wrote >= PAUSE
+        if not (now or late) or not math.isfinite(course.lowest):
+            return
+        self.wrote = time.monotonic()
+        with suppress(OSError), whole(self.path / PROGRESS) as scratch:
+            found = {"best": course.best_value, "iterations": course.iterations}
+            scratch.write_text(json.dumps(found), encoding="utf-8")
 
     def kept(self, trained: bool = False) -> str:
         """Return what there is and how to go on, in words; empty if there is nothing."""

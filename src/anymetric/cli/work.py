@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from enum import Enum
@@ -27,6 +27,7 @@ from anymetric.metrics import MetricError
 from anymetric.metrics.evaluations import answered_by
 from anymetric.metrics.exchange import ROW
 from anymetric.metrics.metered import Metered
+from anymetric.metrics.subjects import about
 from anymetric.recorded import Asking, Recorded, waiting
 from anymetric.report import Run, gather, page
 from anymetric.solution import Status
@@ -81,7 +82,9 @@ class Work:
         valid = None if self.valid is None else self.numbered(self.valid, division.valid)
         test = self.numbered(self.test, division.test)
         with answered_by(meter), self._keeping(answers, evaluations) as trained:
-            ours, took = train_ours(setting, train, valid, voice, meter)
+            keep = self.run.keep_progress if answers is not Answers.KNOWN else None
+            with about(method=OURS):
+                ours, took = train_ours(setting, train, valid, voice, meter, keep)
             model = self.model(ours)
             if answers is not Answers.KNOWN:
                 self._save(model)
@@ -93,7 +96,8 @@ class Work:
             models, seconds = train_baselines(setting, makers, ours, train, valid, voice)
             models, seconds = {OURS: ours, **models}, {OURS: took, **seconds}
             voice.note(f"Judging all methods on {self.division.words} ...")
-            found = self._gather(model, models, test, seconds)
+            with about(stage="test"):
+                found = self._gather(model, models, test, seconds)
             limits = told_limits(ours, test, model.target.words(test.y))
             meter.most = None if plan is None else plan.total
             measured = {"metric": setting.metric.name, "on": division.words, **found.importances}
@@ -268,14 +272,27 @@ def best_before(cut: BaseException) -> Any | None:
 
 
 def train_ours(
-    setting: Setting, train: Rows, valid: Rows | None, voice: Voice, meter: Metered
+    setting: Setting,
+    train: Rows,
+    valid: Rows | None,
+    voice: Voice,
+    meter: Metered,
+    keep: Callable[..., None] | None = None,
 ) -> tuple[Any, float]:
-    """Fit our own method; return the model and its seconds."""
+    """Fit our own method; return the model and its seconds.
+
+    `keep` is given the state of the run after each answer and each iteration.
+    """
     course, began = Course.of(OURS, setting), time.perf_counter()
-    with told(voice, course) as tell:
+    with told(voice, course) as show:
+
+        def tell() -> None:
+            show()
+            if keep is not None:
+                keep(course)
 
         def answered(question: Any, answer: Any) -> None:
-            course.call()
+            course.call(question.about, answer.value)
             tell()
 
         meter.record = answered
@@ -283,6 +300,8 @@ def train_ours(
             ours = fit_ours(setting, train, valid, course, tell)
         finally:
             meter.record = lambda question, answer: None
+            if keep is not None:
+                keep(course, now=True)
     seconds = time.perf_counter() - began
     voice.note(
         f"{OURS}: {len(ours.history_)} iterations, {ours.n_metric_calls_} metric calls, "
@@ -305,7 +324,7 @@ def train_baselines(
     for name, make in makers.items():
         model = make(allowance(setting, ours))
         try:
-            with told(voice, Course(f"{where}{name}")):
+            with about(method=name), told(voice, Course(f"{where}{name}")):
                 seconds[name] = fitted(model, train, valid, setting.target)
         except UserError as error:
             voice.note(f"Note: {name} is left out of the table: {error}")

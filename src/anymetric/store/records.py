@@ -15,6 +15,22 @@ DONE, FAILED = "done", "failed"
 class Evaluation:
     """One answer, or why there is none.
 
+    Attributes
+    ----------
+    key : str
+    value : float or None
+    status : {"done", "failed"}
+    attempt : int
+        How many calls it took.
+    seconds : float, optional
+    error : str, optional
+    owner : str
+        Who evaluated.
+    made : float
+        When, in seconds since 1970.
+    about : str
+        What the question is about, as JSON; written, but not read with the answer.
+
     Examples
     --------
     >>> Evaluation("3f", 0.5).failed
@@ -29,6 +45,7 @@ class Evaluation:
     error: str | None = None
     owner: str = ""
     made: float = 0.0
+    about: str = ""
 
     @property
     def failed(self) -> bool:
@@ -54,6 +71,7 @@ class Posed:
 
     key: str
     payload: bytes
+    about: str = ""
 
 
 def seal(*values: Any) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 # Raised when a table changes; a ledger of a higher number is of a newer anymetric.
-VERSION = 1
+VERSION = 2
 TABLES = (
     "CREATE TABLE about (name TEXT PRIMARY KEY, value TEXT NOT NULL)",
     # One run to a ledger: what it is of, and whether it has ended.
@@ -19,6 +19,9 @@ TABLES = (
     # Open questions of ask and tell.
     "CREATE TABLE question (key TEXT PRIMARY KEY, place INTEGER NOT NULL,"
     " payload {bytes} NOT NULL)",
+    # What the question of a key is about: family, weighting, iteration; as JSON. Since version 2.
+    "CREATE TABLE subject (key TEXT PRIMARY KEY, what TEXT NOT NULL)",
     "CREATE TABLE note (made DOUBLE PRECISION NOT NULL, key TEXT NOT NULL, said TEXT NOT NULL)",
 )
+# Those of the first version: what is missing of the others is added.
 NAMES = ("about", "run", "choice", "evaluation", "lease", "question", "note")

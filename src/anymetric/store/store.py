@@ -77,6 +77,9 @@ class Store(Leases):
         with self.base.transaction(write=False) as execute:
             rows = execute("SELECT value FROM about WHERE name = 'schema'")
         version = rows[0][0] if rows else "none"
+        if version == "1":
+            self._create()
+            version = str(VERSION)
         if version != str(VERSION):
             raise LedgerError(
                 f"{self.base!r} is a ledger of version {version}, and this anymetric reads "
@@ -90,7 +93,9 @@ class Store(Leases):
                 made = table.replace("CREATE TABLE", "CREATE TABLE IF NOT EXISTS")
                 execute(made.format(bytes=self.base.bytes_type))
             execute(
-                "INSERT INTO about VALUES ('schema', :v) ON CONFLICT DO NOTHING", v=str(VERSION)
+                "INSERT INTO about VALUES ('schema', :v) "
+                "ON CONFLICT (name) DO UPDATE SET value = :v",
+                v=str(VERSION),
             )
 
     def begin(self, fingerprint: Mapping[str, Any]) -> bool:
@@ -212,11 +217,13 @@ class Store(Leases):
             made=self.base.now(execute),
         )
         execute("DELETE FROM lease WHERE key = :key", key=line.key)
+        _describe(execute, line.key, line.about)
+        values = {name: getattr(line, name) for name in COLUMNS.split(", ")}
         rows = execute(
             f"INSERT INTO evaluation ({COLUMNS}, seal) VALUES (:key, :value, :status, "
             ":attempt, :seconds, :error, :owner, :made, :seal) ON CONFLICT DO NOTHING "
             "RETURNING key",
-            **{**line.__dict__, "seal": seal(*line.__dict__.values())},
+            **{**values, "seal": seal(*values.values())},
         )
         if not rows and again:  # the first attempt may have been written after all
             rows = execute(
@@ -233,6 +240,7 @@ class Store(Leases):
         with self.base.transaction() as execute:
             (last,) = execute("SELECT COALESCE(MAX(place), 0) FROM question")[0]
             for place, one in enumerate(questions, start=last + 1):
+                _describe(execute, one.key, one.about)
                 execute(
                     "INSERT INTO question VALUES (:key, :place, :payload) ON CONFLICT DO NOTHING",
                     **{"key": one.key, "place": place, "payload": one.payload},
@@ -253,6 +261,12 @@ class Store(Leases):
             )
         return [key for (key,) in rows]
 
+    def subjects(self) -> dict[str, dict[str, Any]]:
+        """Return what the questions are about, by their keys, as far as anybody has said."""
+        with self.base.transaction(write=False) as execute:
+            rows = execute("SELECT key, what FROM subject")
+        return {key: json.loads(what) for key, what in rows}
+
     def notes(self) -> list[tuple[float, str, str]]:
         """Return when, of which key, and what was noted."""
         with self.base.transaction(write=False) as execute:
@@ -266,6 +280,11 @@ class Store(Leases):
     def _note(self, execute: Execute, key: str, said: str) -> None:
         values = {"t": self.base.now(execute), "k": key, "s": said}
         execute("INSERT INTO note VALUES (:t, :k, :s)", **values)
+
+
+def _describe(execute: Execute, key: str, what: str) -> None:
+    if what:
+        execute("INSERT INTO subject VALUES (:k, :w) ON CONFLICT DO NOTHING", k=key, w=what)
 
 
 def open_store(where: str | Path | None = None) -> Store:

@@ -68,7 +68,10 @@ class Study:
         # A failure that ends the run may be one of the ends only if they are asked apart.
         together = not self.scarce and current().conduct.policy.skip
         ends = self._drawn(self._end_counts()) if together else same[:, :0]
-        answers = self._answers(np.column_stack([flagged, same, ends]))
+        columns = 2.0 * np.column_stack([flagged, same, ends]).T - 1.0
+        what = [{"stage": "candidate", "iteration": 0}] * m + [{}] * (len(columns) - m)
+        judge = self.ledger.problem.judge
+        answers = self.ledger.ask_each([(judge, column) for column in columns], about=what)
         costs, others, at_ends = np.split(answers, [m, m + same.shape[1]])
         if not np.any(np.isfinite(costs)):
             return None
