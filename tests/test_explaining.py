@@ -289,3 +289,50 @@ def test_numbers_are_refused_with_a_sentence():
     found = reg.fit(X, X[:, 0] + rng.normal(0, 0.1, 200)).metric_.explain()
     assert not found.understood
     assert "not understood" in found.headline
+
+
+def test_the_answers_of_a_fit_may_do(table):
+    clf = MetricClassifier(
+        lambda y_true, y_pred: fbeta_score(y_true, y_pred, beta=2),
+        greater_is_better=True,
+        model="linear",
+        random_state=0,
+    ).fit(*table)
+    found = clf.metric_.explain(max_calls=0)
+    assert found.calls == 0
+    assert found.formula == "F-beta with beta 2"
+
+
+def test_without_any_answer_nothing_is_claimed(rows):
+    found = explained(costs, rows, max_calls=0)
+    assert not found.understood
+    assert "no answers" in found.headline
+
+
+def test_the_report_has_a_section_on_the_metric(table):
+    from anymetric.report import gather, page
+
+    X, y = table
+    clf = MetricClassifier("f1", model="linear", random_state=0).fit(X[:200], y[:200])
+    run = gather(clf, X[200:], y[200:])
+    assert run.explanation["formula"] == "F1"
+    html = page(run)
+    assert "What the metric values" in html
+    assert "f1 is F1." in html
+
+
+def test_a_run_on_the_command_line_explains_its_metric(table, tmp_path, monkeypatch):
+    pandas, testing = pytest.importorskip("pandas"), pytest.importorskip("typer.testing")
+    pytest.importorskip("skops")
+    from anymetric.cli import commands  # noqa: F401 - it fills the app
+    from anymetric.cli.app import app
+
+    monkeypatch.chdir(tmp_path)
+    frame = pandas.DataFrame(table[0], columns=[f"x{k}" for k in range(table[0].shape[1])])
+    frame.assign(y=np.where(table[1] > 0, "spam", "ham")).to_csv("rows.csv", index=False)
+    runner = testing.CliRunner()
+    asked = "fit rows.csv --target y --positive spam --metric f1 --model linear --run run --quiet"
+    assert runner.invoke(app, asked.split()).exit_code == 0
+    shown = runner.invoke(app, ["explain", "run", "--top", "1"]).output
+    assert "f1 is F1." in shown
+    assert "missed spam" in shown

@@ -96,6 +96,8 @@ class Explain:
         if allowed is not None:
             left = allowed - ours.n_metric_calls_ - record.calls
             max_calls = max(min(max_calls, left), 0)
+        labels = ours._labels() or ()
+        record.shown = tuple(labels) if len(labels) == len(record.names) else ()
         with continuing(ours):
             return explain_metric(
                 state["metric_"],

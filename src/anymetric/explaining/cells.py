@@ -79,13 +79,11 @@ class Cells:
         G, C = self.sizes.shape
         base = (self.group * C + self.truth) * C
         measures = [None, *self.amounts.values()]
-        found = np.stack(
-            [
-                [np.bincount(base + one, of, minlength=G * C * C) for of in measures]
-                for one in np.asarray(decisions).T
-            ]
-        )
-        return found.reshape(-1, len(measures), G, C, C).astype(np.float64)
+        found = [
+            [np.bincount(base + one, of, minlength=G * C * C) for of in measures]
+            for one in np.asarray(decisions).T
+        ]
+        return np.array(found, dtype=np.float64).reshape(-1, len(measures), G, C, C)
 
     def drawn(self, shares: Floats64, rng: np.random.Generator) -> NDArray[np.intp]:
         """Return decisions ``(n, m)``, any rows, with shares ``(m, G, C, C)`` predicted of each."""

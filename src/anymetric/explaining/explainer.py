@@ -113,7 +113,7 @@ def in_words(metric: Metric, record: Record, found: Finding) -> Explanation:
         answers=len(found.sample),
         evidence=evidence(found),
         finding=found,
-        labels=record.names,
+        labels=record.shown or record.names,
     )
 
 

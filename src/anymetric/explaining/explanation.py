@@ -141,7 +141,10 @@ def table(prices: Sequence[Price], most: int = 20) -> list[str]:
     if len(shown) > most:
         shown = sorted(shown, key=lambda one: -abs(one.price))[:most]
     rows = [("one more mistake", "rows", "costs", "in units")]
-    rows += [(one.mistake, str(one.rows), f"{one.price:.4g}", f"{one.ratio:.3g}") for one in shown]
+    rows += [
+        (one.mistake, str(one.rows), f"{one.price:.4g}", f"{one.ratio:.3g}".replace("nan", "–"))
+        for one in shown
+    ]
     wide = [max(len(row[k]) for row in rows) for k in range(4)]
     return [
         "  ".join([row[0].ljust(wide[0]), *(row[k].rjust(wide[k]) for k in (1, 2, 3))])

@@ -38,6 +38,8 @@ class Record:
         Confusion counts by group, and the metric's values of them.
     calls : int
         Calls that explanations made.
+    shown : tuple
+        What the classes are called in words, where that is not what the metric is given.
 
     Examples
     --------
@@ -54,6 +56,7 @@ class Record:
     counts: list[Floats64] = field(default_factory=list)
     values: list[float] = field(default_factory=list)
     calls: int = 0
+    shown: tuple[Any, ...] = ()
 
     @classmethod
     def of(cls, metric: Metric, rows: Data, labels: Sequence[Any] | None) -> Record:
@@ -75,7 +78,8 @@ class Record:
         """Return the rows by class and by what the metric may read."""
         many = isinstance(self.labels, Classes)
         truth = self.y.astype(np.intp) if many else (self.y > 0.0).astype(np.intp)
-        return cells_of(truth, [str(name) for name in self.names], self.side, readable(metric))
+        names = [str(name) for name in self.shown or self.names]
+        return cells_of(truth, names, self.side, readable(metric))
 
     def decisions(self, scores: Floats64) -> NDArray[np.intp]:
         """Return the places of the classes that scores decide for."""

@@ -79,7 +79,7 @@ class Finding:
     @property
     def pure_noise(self) -> bool:
         """Whether answers vary from call to call, and cannot be predicted otherwise."""
-        total = float(np.std(self.sample.values)) if len(self.sample) else 0.0
+        total = spread_of(self.sample)
         return self.sample.noise > LITTLE * total and not self.understood
 
 
@@ -119,7 +119,8 @@ class Study:
         noise = self._noise(first[0], again[0])
         others = np.column_stack([plain.shuffled(one, self.rng) for one in tests.T])
         moved = self._asked(others)
-        scale = max(float(np.nanmax(np.abs(np.append(first, moved)), initial=0.0)), 1e-12)
+        heard = np.abs(np.append(first, moved))
+        scale = max(float(heard[np.isfinite(heard)].max(initial=0.0)), 1e-12)
         apart = np.abs(moved - first) > max(EXACT * scale, EACH * 1.5 * noise)
         reads = bool(np.any(apart))
         cells = self.cells if reads else plain
@@ -131,7 +132,7 @@ class Study:
         form = None
         if not order:
             form, sample = self._searched(sample)
-        if form is None and not reads and sample.noise <= NOISE * float(np.std(sample.values)):
+        if form is None and not reads and sample.noise <= NOISE * spread_of(sample):
             form = learned(sample)
         base = cells.counts(self.base[:, np.newaxis])[0]
         counts = self.asker.calls, self.checked, self.failed
@@ -171,10 +172,12 @@ class Study:
     def _searched(self, sample: Sample) -> tuple[Form | None, Sample]:
         """Ask, fit and check until one formula is left; return it with all answers."""
         base = self._counts(sample.cells)[0]
+        if self.asker.left < 1:
+            return self._held_out(sample), sample
         shares = spanning(sample.cells, base, FIRST, self.rng)
         sample = self._more(sample, sample.cells.drawn(shares, self.rng))
         found: list[Form] = []
-        while sample.noise <= NOISE * float(np.std(sample.values)):
+        while sample.noise <= NOISE * spread_of(sample):
             found = [form for form in found if fits(sample, form)] or formulas(sample)[:MOST]
             if self.asker.left < 1:
                 break
@@ -190,6 +193,14 @@ class Study:
             if right and sharp(sample, inner_of(found[0])):
                 return (formulas(sample) or found)[0], sample
         return (found[0] if found else None), sample
+
+    def _held_out(self, sample: Sample) -> Form | None:
+        """Return a formula of some of the answers that is right for the others too."""
+        third = np.arange(len(sample)) % 3 == 0
+        first, second = sample.take(~third), sample.take(third)
+        found = [form for form in formulas(first)[:MOST] if fits(second, form)]
+        self.checked = len(second) if found else 0
+        return next(iter(formulas(sample)[:1] if found else []), None)
 
     def _predicted(self, new: Sample, found: list[Form], differ: bool) -> bool:
         """Return whether one formula alone has predicted enough answers, its bound included."""
@@ -207,6 +218,11 @@ class Study:
             return False
         other = self.reordered(self.rng.permutation(len(self.cells)))
         return bool(abs(other - value) > max(EXACT * scale, EACH * 1.5 * noise))
+
+
+def spread_of(sample: Sample) -> float:
+    """Return the standard deviation of all answers; zero of none."""
+    return float(np.std(sample.values)) if len(sample) else 0.0
 
 
 def joined(first: Sample, second: Sample) -> Sample:

@@ -10,6 +10,7 @@ import numpy as np
 
 from anymetric.metrics import MetricError
 from anymetric.metrics.ranked import QUERY
+from anymetric.report.aloud import explanation_of
 from anymetric.report.course import course_of
 from anymetric.report.cuts import classes_of, confusion_of, curves_of, groups_of
 from anymetric.report.facts import coefficients_of, described, made_by, sample_of
@@ -124,6 +125,7 @@ def gather(
             random_state=random_state,
         ),
         made=made_by(final, int(np.isfinite(resamples[:, 0]).sum()), random_state),
+        explanation=explanation_of(final, sample),
     )
 
 

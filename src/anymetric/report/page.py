@@ -10,7 +10,16 @@ from functools import cache
 from importlib.resources import files
 from string import Template
 
-from anymetric.report import deployed, explained, iterations, limits, outcomes, sections, story
+from anymetric.report import (
+    aloud,
+    deployed,
+    explained,
+    iterations,
+    limits,
+    outcomes,
+    sections,
+    story,
+)
 from anymetric.report.markup import Markup, in_script, joined, tag, text
 from anymetric.report.run import Run
 
@@ -21,6 +30,7 @@ SECTIONS: tuple[Section, ...] = (
     limits.limits,
     sections.groups,
     sections.curves,
+    aloud.aloud,
     outcomes.classes,
     outcomes.confusion,
     iterations.course,

@@ -59,6 +59,8 @@ class Run:
         Versions, settings, time.
     limits : dict
         Each limit of `subject_to` with every method's value, and the trade-off; empty without.
+    explanation : dict
+        What the metric values, as `metric_.explain()` found it; empty if it was not asked.
 
     Examples
     --------
@@ -88,6 +90,7 @@ class Run:
     deployed: dict[str, Any] = field(default_factory=dict)
     made: dict[str, Any] = field(default_factory=dict)
     limits: dict[str, Any] = field(default_factory=dict)
+    explanation: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for part in fields(self):

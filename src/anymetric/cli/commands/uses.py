@@ -129,12 +129,14 @@ def explain(
     quiet: o.Quiet = False,
     json: o.Json = False,
 ) -> None:
-    """Explain a model: importances of its columns, learned weights, coefficients."""
+    """Explain a model: importances, learned weights, coefficients; of a run, its metric too."""
     from anymetric.cli.explain import explain as explained
+    from anymetric.cli.explain_metric import explain_metric, model_of
 
     voice = Voice(quiet, json)
     ways: dict[str, Any] = {"rows": path, "metric": metric, "trust": trust_metric, "seed": seed}
-    voice.document(explained(model, top, voice, **ways))
+    found = explained(model_of(model), top, voice, **ways)
+    voice.document({**found, **explain_metric(model, voice)})
 
 
 @app.command()
