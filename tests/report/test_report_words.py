@@ -10,7 +10,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from anymetric import MetricClassifier, MetricRanker, MetricRegressor
-from anymetric.cli.evaluate import judge
+from anymetric.cli.evaluate import evaluated
 from anymetric.cli.fit import Fit
 from anymetric.cli.roles import Roles
 from anymetric.cli.voice import Voice, measured
@@ -241,7 +241,7 @@ def test_a_metric_between_groups_has_no_value_within_one(metric, told):
     y, groups = rng.choice([-1.0, 1.0], 80), np.repeat(["a", "b"], 40)
     data = Data(np.zeros((80, 1)), y, side={"groups": groups})
     sample = Sample(as_metric(metric), data, (0, 1), {"anymetric": y + rng.normal(size=80)})
-    assert len(judge(sample, rng)["groups"]) == told
+    assert len(evaluated(sample, rng)["groups"]) == told
 
 
 def test_the_promise_of_a_metric_by_query_is_held_against_other_queries():

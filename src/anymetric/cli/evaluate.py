@@ -30,7 +30,7 @@ from anymetric.report.table import spread
 from anymetric.rules import TopRule
 from anymetric.store import open_store
 
-REPLICATES = 200
+RESAMPLES = 200
 
 
 def evaluate(
@@ -56,7 +56,7 @@ def evaluate(
         check_module(model, trust, voice)
     ways: dict[str, Any] = {"encoding": encoding, "lenient": lenient}
     sample = read_sample(path, model.roles, voice, model.schema, **ways)
-    # A name tells its own direction; what is said of it goes to functions, if there are any.
+    # A named metric has its own direction; the option is meant for functions, if there are any.
     own = [name for name in names if ":" in name] or names
     metrics = {name: metric_for(model, name, greater if name in own else None) for name in names}
     if box is not None:
@@ -77,13 +77,13 @@ def evaluate(
             model.estimator.metric_ = metric
             meter.most = budget
             try:
-                judged = Sample.of(
+                scored = Sample.of(
                     {OURS: model.estimator}, rows.X, words, rows.groups, rows.side or None
                 )
-                found.append(judge(top_decided(judged, model), rng))
+                found.append(evaluated(top_decided(scored, model), rng))
             except (ValueError, MetricError) as error:
                 raise UserError(f"{path}: {error}") from error
-    return tell(model, found, len(sample), str(path), voice)
+    return show(model, found, len(sample), str(path), voice)
 
 
 def check_module(model: TableModel, trust: bool, voice: Voice) -> None:
@@ -137,7 +137,7 @@ def metric_for(model: TableModel, name: str, greater: bool | None) -> Metric:
     return model.read_as(metric, named=":" not in name)
 
 
-def judge(sample: Sample, rng: np.random.Generator) -> dict[str, Any]:
+def evaluated(sample: Sample, rng: np.random.Generator) -> dict[str, Any]:
     """Return the value with its error, and the value in each group that has an answer."""
     value = float(sample.values()[0])
     if value != value:
@@ -148,7 +148,7 @@ def judge(sample: Sample, rng: np.random.Generator) -> dict[str, Any]:
         "greater_is_better": bool(sample.metric.greater_is_better),
         "value": value,
         "groups": {} if groups is None or not splits(sample) else by_group(sample, groups),
-        "error": spread(sample.resamples(REPLICATES, rng)[:, 0]),
+        "error": spread(sample.resamples(RESAMPLES, rng)[:, 0]),
         "confusion": confusion(sample),
     }
 
@@ -169,7 +169,7 @@ def confusion(sample: Sample) -> dict[str, Any]:
 
     Empty for numbers, and for the order within queries, which calls no row anything.
 
-    Of many classes: for each the rows that are called each.
+    Of many classes: for each the rows that are predicted as each.
     """
     if sample.labels is None or QUERY in sample.metric.needs:
         return {}
@@ -188,7 +188,7 @@ def confusion(sample: Sample) -> dict[str, Any]:
     }
 
 
-def tell(
+def show(
     model: TableModel, found: list[dict[str, Any]], count: int, name: str, voice: Voice
 ) -> dict[str, Any]:
     """Show what was found."""
@@ -204,34 +204,34 @@ def tell(
     voice.table(["", "value", *groups], rows, f"{name}: {count:,} rows")
     cells = found[0]["confusion"]
     if cells and model.target.many:
-        tell_classes(cells, voice)
+        show_classes(cells, voice)
     elif cells:
         counts = ", ".join(f"{n:,} {cell}" for cell, n in cells.items())
         voice.line(f"{model.target.sentence} {counts}.")
     return {"rows": count, "metrics": found}
 
 
-def tell_classes(cells: dict[str, dict[str, int]], voice: Voice) -> None:
-    """Show what the rows of each class are called; if that is too wide, the worst mistakes."""
+def show_classes(cells: dict[str, dict[str, int]], voice: Voice) -> None:
+    """Show the confusion matrix; if that is too wide, the most frequent mistakes."""
     names = list(cells)
     rates = by_class(np.array([list(cells[name].values()) for name in names]))
-    told = [[number(rate["recall"]), number(rate["precision"])] for rate in rates]
-    head = ["called", *names, "recall", "precision"]
+    shown = [[number(rate["recall"]), number(rate["precision"])] for rate in rates]
+    head = ["predicted", *names, "recall", "precision"]
     rows = [
         [f"is {name}", *(f"{n:,}" for n in cells[name].values()), *rate]
-        for name, rate in zip(names, told, strict=True)
+        for name, rate in zip(names, shown, strict=True)
     ]
     if not voice.fits(head, rows):
-        head = ["", "rows", "recall", "precision", "most often called instead"]
+        head = ["", "rows", "recall", "precision", "most often predicted instead"]
         rows = [
             [f"is {name}", f"{sum(cells[name].values()):,}", *rate, instead(cells[name], name)]
-            for name, rate in zip(names, told, strict=True)
+            for name, rate in zip(names, shown, strict=True)
         ]
-    voice.table(head, rows, "What the rows of each class are called")
+    voice.table(head, rows, "Predictions for the rows of each class")
 
 
 def instead(row: dict[str, int], own: str) -> str:
-    """Return the other class that most rows of one are called, and how many.
+    """Return the other class that most rows of one are predicted as, and how many.
 
     Examples
     --------

@@ -12,19 +12,23 @@ from anymetric.cli.models import TableModel, load_model
 from anymetric.cli.questions import opened
 from anymetric.cli.runs import read_settings
 from anymetric.cli.studies import compatible, distributions_of, emptied, study_of, trial_of
+from anymetric.cli.tables import check_out
 from anymetric.cli.voice import Voice
 
 # Columns that are named in the terminal; the file names them all.
 SHOWN = 8
 
 
-def chosen(source: Path, optuna: str | None, onnx: Path | None, voice: Voice) -> dict[str, Any]:
+def chosen(
+    source: Path, optuna: str | None, onnx: Path | None, voice: Voice, force: bool = False
+) -> dict[str, Any]:
     """Export as the options say; exactly one of the two must be there."""
     if (optuna is None) == (onnx is None):
         raise UserError("Give one of --optuna ADDRESS (for a run) and --onnx FILE (for a model).")
     if optuna is not None:
         return export(source, optuna, voice)
     assert onnx is not None
+    check_out(onnx, source, force=force)
     return export_model(source, onnx, voice)
 
 

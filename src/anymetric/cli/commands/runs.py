@@ -131,6 +131,7 @@ def export(
         Path | None,
         typer.Option("--onnx", metavar="FILE", help="Write a model as ONNX: model.onnx."),
     ] = None,
+    force: o.Force = False,
     quiet: o.Quiet = False,
     json: o.Json = False,
 ) -> None:
@@ -138,4 +139,4 @@ def export(
     from anymetric.cli.export import chosen
 
     voice = Voice(quiet, json)
-    voice.document(chosen(source, optuna, onnx, voice))
+    voice.document(chosen(source, optuna, onnx, voice, force))
