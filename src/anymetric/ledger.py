@@ -172,7 +172,7 @@ class Ledger:
         self, judge: BoundMetric, scores: Floats, error: MetricError
     ) -> NDArray[np.float64]:
         """Evaluate again after a failure, column by column; NaN for one that fails."""
-        current().conduct.heard(error)
+        current().conduct.count(error)
         costs = np.full(scores.shape[1:] or (1,), np.nan)
         for k, column in enumerate(scores.T if scores.ndim == 2 else []):
             with suppress(MetricError):

@@ -1,4 +1,4 @@
-"""Baselines: what a metric can be trained with today, at the same door as our own method."""
+"""Baselines: simpler or published methods for the same metrics, with the same interface."""
 
 from anymetric.baselines._thresholds import tune_group_thresholds, tune_threshold
 from anymetric.baselines.boosted import LightGBMThreshold

@@ -1,4 +1,4 @@
-"""Base: the door of every comparison method. A method says only which models it tries."""
+"""Base: the interface of every baseline. A baseline defines only which models it tries."""
 
 from __future__ import annotations
 

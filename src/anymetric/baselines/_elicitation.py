@@ -1,4 +1,4 @@
-"""Elicitation: what each entry of a confusion matrix is worth to a metric that only answers."""
+"""Elicitation: the value of each confusion entry, estimated from a metric's answers."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from anymetric.metrics.decisions import BoundDecisions
 Floats = NDArray[np.float64]
 
 
-def probes(votes: Floats, phi: Floats, epsilon: float) -> Floats:
-    """Return the votes ``(n,)`` and 2 L others, each moved to one class on one indicator's rows.
+def probes(decisions: Floats, phi: Floats, epsilon: float) -> Floats:
+    """Return the decisions ``(n,)`` and 2 L others, moved to a class on the rows of an indicator.
 
     Examples
     --------
@@ -22,12 +22,15 @@ def probes(votes: Floats, phi: Floats, epsilon: float) -> Floats:
     [[0.5, 0.25, 0.75]]
     """
     size = epsilon * phi
-    down, up = (1.0 - size) * votes[:, np.newaxis], (1.0 - size) * votes[:, np.newaxis] + size
-    return np.concatenate([votes[:, np.newaxis], down, up], axis=1)
+    down, up = (
+        (1.0 - size) * decisions[:, np.newaxis],
+        (1.0 - size) * decisions[:, np.newaxis] + size,
+    )
+    return np.concatenate([decisions[:, np.newaxis], down, up], axis=1)
 
 
-def confusion(data: Data, phi: Floats, votes: Floats) -> Floats:
-    """Return the expected shares of rows that are rightly called, ``(m, 2 L)`` of ``(n, m)`` votes.
+def confusion(data: Data, phi: Floats, decisions: Floats) -> Floats:
+    """Return the expected shares of correct rows, ``(m, 2 L)`` of ``(n, m)`` decisions.
 
     Negatives by indicator come first, then positives by indicator.
 
@@ -40,12 +43,15 @@ def confusion(data: Data, phi: Floats, votes: Floats) -> Floats:
     """
     rows = (data.weights / data.weights.sum())[:, np.newaxis] * phi
     positive = (data.y > 0.0)[:, np.newaxis]
-    right = (1.0 - votes).T @ np.where(positive, 0.0, rows), votes.T @ np.where(positive, rows, 0.0)
+    right = (
+        (1.0 - decisions).T @ np.where(positive, 0.0, rows),
+        decisions.T @ np.where(positive, rows, 0.0),
+    )
     return np.concatenate(right, axis=1)
 
 
 def elicited(entries: Floats, gains: Floats) -> Floats:
-    """Return ``alpha``, ``(2, L)``: what each entry of the confusion is worth to the metric.
+    """Return ``alpha``, ``(2, L)``: the weight of each confusion entry in the metric.
 
     The first of the ``(m, 2 L)`` entries and of the ``(m,)`` gains is where the others start.
 
@@ -60,22 +66,24 @@ def elicited(entries: Floats, gains: Floats) -> Floats:
     return np.asarray(alpha.reshape(2, -1))
 
 
-def expected_costs(ledger: Ledger, votes: Floats, rng: np.random.Generator, repeats: int) -> Floats:
-    """Return the costs ``(m,)`` of randomised decisions on the rows that judge, counted.
+def expected_costs(
+    ledger: Ledger, decisions: Floats, rng: np.random.Generator, repeats: int
+) -> Floats:
+    """Return the costs ``(m,)`` of randomised decisions on the validation rows, counted.
 
     A ready-made metric gets the expected weight flagged in each of its cells. Any other is called
     on draws; all columns share their random numbers, so that their differences are less noisy.
     """
     judge = ledger.problem.judge
     if isinstance(judge, BoundDecisions):
-        if votes.shape[1] > ledger.left:
-            raise BudgetSpent(f"{votes.shape[1]} calls asked, {ledger.left:g} left.")
+        if decisions.shape[1] > ledger.left:
+            raise BudgetSpent(f"{decisions.shape[1]} calls needed, {ledger.left:g} left.")
         cells = judge.cells
-        mass = cells.weights[:, np.newaxis] * votes
+        mass = cells.weights[:, np.newaxis] * decisions
         sums = [np.bincount(cells.cell, column, cells.size) for column in mass.T]
         values = judge.metric.from_sums(np.array(sums, dtype=np.float64), judge.kept)
-        ledger.calls += votes.shape[1]
+        ledger.calls += decisions.shape[1]
         return np.asarray(judge.metric.cost(values))
-    draws = rng.random((repeats, len(votes), 1))
-    costs = [ledger.ask(judge, np.where(draw < votes, 1.0, -1.0)) for draw in draws]
+    draws = rng.random((repeats, len(decisions), 1))
+    costs = [ledger.ask(judge, np.where(draw < decisions, 1.0, -1.0)) for draw in draws]
     return np.asarray(np.mean(costs, axis=0))

@@ -53,7 +53,7 @@ def balanced(data: Data, ratio: float = 1.0) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class CrossFit:
-    """Logistic regressions on rows of which some judge: those are scored by models without them.
+    """Logistic regressions on rows of which some are validation rows, scored out-of-fold.
 
     Parameters
     ----------
@@ -61,9 +61,9 @@ class CrossFit:
     data : Data
         The rows to train on.
     judged : int array of shape (j,)
-        Which of them judge.
+        Which of them are validation rows.
     fold : int array of shape (j,)
-        The fold of each judging row.
+        The fold of each validation row.
 
     Examples
     --------
@@ -81,7 +81,7 @@ class CrossFit:
     fold: NDArray[np.intp]
 
     def at(self, C: float, start: Floats | None = None) -> tuple[Floats, Floats]:
-        """Return the model of all rows, and the judging rows' scores by models without them."""
+        """Return the model of all rows, and the out-of-fold scores of the validation rows."""
         theta = logistic(self.model, self.data, C, start=start)
         scores = np.empty(len(self.judged))
         for number in np.unique(self.fold):

@@ -92,7 +92,7 @@ class Mixture:
     >>> import numpy as np
     >>> start = Mixture.start(1)
     >>> mixed = start.mixed(np.array([[0.0], [1.0]]), 0.25)
-    >>> mixed.votes(np.array([0.2, 0.8]), np.ones((2, 1))).tolist()
+    >>> mixed.probabilities(np.array([0.2, 0.8]), np.ones((2, 1))).tolist()
     [0.25, 1.0]
     """
 
@@ -101,7 +101,7 @@ class Mixture:
 
     @classmethod
     def start(cls, size: int) -> Mixture:
-        """Return the classifier that predicts the likelier class."""
+        """Return the classifier that predicts the more probable class."""
         return cls(np.ones(1), np.ones((1, 2, size)))
 
     def mixed(self, alpha: Floats, share: float) -> Mixture:
@@ -109,7 +109,7 @@ class Mixture:
         shares = np.append((1.0 - share) * self.shares, share)
         return Mixture(shares, np.concatenate([self.alphas, alpha[np.newaxis]]))
 
-    def votes(self, p: Floats, phi: Floats) -> Floats:
+    def probabilities(self, p: Floats, phi: Floats) -> Floats:
         """Return the probability that each row is called positive."""
         against, favour = np.moveaxis(self.alphas, 1, 0) @ phi.T  # (T, n) each
         return np.asarray(self.shares @ (favour * p > against * (1.0 - p)))

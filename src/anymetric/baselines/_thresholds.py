@@ -19,7 +19,7 @@ def tune_threshold(
 ) -> tuple[float, float]:
     """Return the best shift to add to the scores, and the metric's value there.
 
-    All midpoints between neighbouring scores are looked at, and one threshold beyond either end.
+    All midpoints between neighbouring scores are tried, and one threshold beyond either end.
     Among equally good shifts the smallest is taken. A metric that reads the scores themselves has
     no threshold: its shift is zero.
 
@@ -28,7 +28,7 @@ def tune_threshold(
     bound : BoundMetric
     scores : array of shape (n,)
     limit : int, optional
-        Look at no more than this many thresholds, evenly spaced in rank.
+        Maximum number of thresholds, evenly spaced in rank.
 
     Examples
     --------
@@ -101,12 +101,12 @@ def tune_group_thresholds(
         return sweep(bound, shifted)
 
     scores = np.asarray(scores, dtype=np.float64)
-    shifts, cost = climbed(look, scores, member, rng, restarts)
+    shifts, cost = coordinate_search(look, scores, member, rng, restarts)
     found = dict(zip(names.tolist(), shifts.tolist(), strict=True))
     return found, float(bound.metric.value(cost))
 
 
-def climbed(
+def coordinate_search(
     look: Look, scores: Floats, member: NDArray[np.intp], rng: np.random.Generator, restarts: int
 ) -> tuple[Floats, float]:
     """Return the best shifts ``(G,)`` over all starts, and their cost.
@@ -118,13 +118,13 @@ def climbed(
     >>> bound = as_metric("error").bind(np.array([-1.0, 1.0, 1.0]))
     >>> member = np.array([0, 0, 1])
     >>> rng = np.random.default_rng(0)
-    >>> climbed(bound.sweep, np.array([1.0, 3.0, -1.0]), member, rng, 0)[1]
+    >>> coordinate_search(bound.sweep, np.array([1.0, 3.0, -1.0]), member, rng, 0)[1]
     0.0
     """
-    return min(climbs(look, scores, member, rng, restarts), key=lambda reached: reached[1])
+    return min(searches(look, scores, member, rng, restarts), key=lambda reached: reached[1])
 
 
-def climbs(
+def searches(
     look: Look, scores: Floats, member: NDArray[np.intp], rng: np.random.Generator, restarts: int
 ) -> Iterator[tuple[Floats, float]]:
     """Yield shifts ``(G,)`` and their cost: the best common one, and all that each start reaches.
@@ -135,7 +135,7 @@ def climbs(
     >>> from anymetric.metrics import as_metric
     >>> bound = as_metric("error").bind(np.array([-1.0, 1.0, 1.0]))
     >>> member, rng = np.array([0, 0, 1]), np.random.default_rng(0)
-    >>> found = climbs(bound.sweep, np.array([1.0, 3.0, -1.0]), member, rng, 0)
+    >>> found = searches(bound.sweep, np.array([1.0, 3.0, -1.0]), member, rng, 0)
     >>> [round(cost, 2) for _, cost in found]
     [0.33, 0.0]
     """
@@ -144,17 +144,17 @@ def climbs(
     best = np.full(size, common.shifts[common.best])
     cost = float(common.costs[common.best])
     yield best, cost
-    if len(common.shifts) == 1:  # no threshold, or all scores beyond telling apart
+    if len(common.shifts) == 1:  # no threshold, or all scores equal up to rounding
         return
     starts = [(best, cost)]
     for _ in range(restarts):
         drawn = [-rng.choice(scores[member == group]) for group in range(size)]
         starts.append((np.array(drawn), np.inf))
     for start in starts:
-        yield from climb(look, scores, member, *start)
+        yield from search_once(look, scores, member, *start)
 
 
-def climb(
+def search_once(
     look: Look, scores: Floats, member: NDArray[np.intp], shifts: Floats, cost: float
 ) -> Iterator[tuple[Floats, float]]:
     """Sweep one group after the other until a whole round improves nothing; yield what does."""
@@ -177,7 +177,7 @@ def one_group(
     own = scores[moving]
     beyond = 2.0 * max(1.0, float(np.abs(own).max()) * 1e-6)
     high, low = float(own.max()) + beyond, float(own.min()) - beyond
-    # The rows that stay lie beyond every threshold that tells moving rows apart.
+    # The rows that stay lie beyond every threshold that separates moving rows.
     swept = look(np.where(moving, scores, np.where(flagged, high, low)))
     inside = (-high < swept.shifts) & (swept.shifts < -low)
     kept = Sweep(swept.shifts[inside], swept.values[inside], swept.costs[inside])

@@ -1,4 +1,4 @@
-"""Trials: the models that a comparison method tries, each judged, counted and kept."""
+"""Trials: the models that a baseline tries, each evaluated, counted and kept."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class Trials:
                 self.keep(theta, cost, profile, shift=shift, **settings)
 
     def best_of(self, thetas: Floats, **settings: Any) -> None:
-        """Keep the best of many models ``(m, p)``; a short budget looks at evenly spaced ones."""
+        """Keep the best of many models ``(m, p)``; a short budget evaluates evenly spaced ones."""
         if self.ledger.left < 1:
             raise BudgetSpent(f"All {self.ledger.max_calls} calls are spent.")
         numbers = np.arange(len(thetas))
@@ -96,7 +96,7 @@ class Trials:
                 self.keep(thetas[number], float(costs[best]), iteration=number, **settings)
 
     def sweep(self, scores: Floats, limit: int | None = None) -> Sweep:
-        """Look at every threshold of the judging rows' scores, or at the scores as they are."""
+        """Evaluate every threshold of the validation scores, or the scores as they are."""
         metric = self.problem.metric
         if metric.decides:
             return self.ledger.sweep(scores, limit)
@@ -104,19 +104,19 @@ class Trials:
         return Sweep(np.zeros(1), metric.value(costs), costs)
 
     def share(self, rounds: int) -> int | None:
-        """Return how many thresholds each of so many sweeps may look at; None for all."""
+        """Return how many thresholds each of several sweeps may evaluate; None for all."""
         if np.isinf(self.ledger.left):
             return None
         return max(int(self.ledger.left) // rounds, 1)
 
     def scores(self, theta: Floats) -> Floats:
-        """Return the judging rows' scores of one model or of many."""
+        """Return the validation scores of one model or of many."""
         return np.asarray(self.problem.model.scores(self.problem.valid.X, theta), dtype=np.float64)
 
     def keep(
         self, theta: Floats, cost: float, profile: Floats | None = None, **settings: Any
     ) -> None:
-        """Keep a model that has been judged elsewhere."""
+        """Keep a model that has been evaluated elsewhere."""
         now = time.perf_counter()
         profile = self.problem.profile(theta) if profile is None else profile
         here = Probe(theta, profile, cost)
@@ -131,7 +131,8 @@ class Trials:
         """Return the best of the trials: among equals the first."""
         if not self.iterations:
             raise ValueError(
-                f"max_metric_calls must allow one look at a model; got {self.ledger.max_calls}."
+                "max_metric_calls must allow one evaluation of a model; got "
+                f"{self.ledger.max_calls}."
             )
         best = min(self.iterations, key=lambda iteration: iteration.cost)
         tried = tuple(

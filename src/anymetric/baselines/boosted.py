@@ -56,7 +56,7 @@ class LightGBMThreshold(BaselineClassifier):
         "n_jobs": [COUNT],
     }
 
-    # What the shell asks of a linear model.
+    # Settings that the base class reads for a linear model.
     standardize = False
     fit_intercept = True
 

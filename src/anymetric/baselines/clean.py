@@ -1,4 +1,4 @@
-"""Clean rows: logistic regressions that train on the validation rows, or look towards them."""
+"""Clean rows: logistic regressions trained on, or weighted towards, the validation rows."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Floats = NDArray[np.float64]
 class ValidationLogistic(LogisticBaseline):
     """Logistic regression with a tuned threshold, trained on the validation rows alone.
 
-    C and the threshold are chosen on the same rows, and honestly so: each row is scored by a
+    C and the threshold are chosen on the same rows, out-of-fold: each row is scored by a
     model that was trained without its fold. `validation_score_` is the metric of those scores;
     the model itself is trained on all the rows.
 
@@ -111,15 +111,15 @@ max_metric_calls, random_state
     """
 
     def _sample(self, problem: Problem) -> Data:
-        # Few rows judge themselves: they are not to count twice.
+        # Few rows are used for training and validation: they must not count twice.
         same = problem.valid is problem.train
         return problem.valid if same else problem.valid.followed_by(problem.train)
 
 
 class DomainWeighted(TunedThreshold):
-    """Logistic regression with a tuned threshold on training rows weighted by how clean they look.
+    """Logistic regression with a tuned threshold on importance-weighted training rows.
 
-    A logistic regression tells validation rows from training rows; a training row weighs as many
+    A logistic regression separates validation from training rows; a training row weighs as many
     times more as validation rows are more frequent there: ``p(x | valid) / p(x | train)``.
 
     Parameters

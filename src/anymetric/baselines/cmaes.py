@@ -73,7 +73,7 @@ class CMAES(BaselineClassifier):
     def _try(self, trials: Trials, rng: np.random.Generator) -> Status:
         cma = import_extra("cma", needed_by="CMAES", extra="baselines")
         problem, ledger = trials.problem, trials.ledger
-        # Where a plain model flags nobody a metric of decisions is flat, and no step leads away.
+        # Where a plain model flags no row, a metric of decisions is flat, and no step improves.
         start = shifted(ledger, logistic(problem.model, problem.train, self.C))
         trials.judge(start, generation=0)
         options = {

@@ -25,7 +25,7 @@ class FWEG(BaselineClassifier):
     """Adjust a class-probability model repeatedly by example weights that it elicits.
 
     A row's weight for class i is ``W_i(x) = sum_l alpha_i^l phi^l(x)``, with indicators ``phi`` of
-    its group and, if asked, its cluster. In each round the metric is probed at classifiers near
+    its group and, if set, its cluster. In each round the metric is probed at classifiers near
     the current one, each moved a little towards one class on one indicator's rows; ``alpha``
     solves the linear system that explains the metric's changes by those of the training rows'
     confusion. The plug-in classifier ``argmax_i W_i(x) p_i(x)`` is mixed in with the Frank-Wolfe
@@ -117,9 +117,9 @@ max_metric_calls, random_state
         mixture = Mixture.start(train[1].shape[1])
         self._keep(trials, theta, basis, mixture, valid)
         for t in range(self.rounds):
-            trained = probes(mixture.votes(*train), train[1], self.epsilon)
-            judged = probes(mixture.votes(*valid), valid[1], self.epsilon)
-            costs = expected_costs(trials.ledger, judged, rng, self.repeats)
+            trained = probes(mixture.probabilities(*train), train[1], self.epsilon)
+            valid_probes = probes(mixture.probabilities(*valid), valid[1], self.epsilon)
+            costs = expected_costs(trials.ledger, valid_probes, rng, self.repeats)
             alpha = elicited(confusion(problem.train, train[1], trained), -costs)
             if not alpha.any():
                 return Status.FLAT
@@ -140,7 +140,7 @@ max_metric_calls, random_state
         mixture: Mixture,
         valid: tuple[Floats, Floats],
     ) -> None:
-        cost = trials.ledger.ask(trials.problem.judge, mixture.votes(*valid) - 0.5)
+        cost = trials.ledger.ask(trials.problem.judge, mixture.probabilities(*valid) - 0.5)
         trials.keep(theta, float(cost), round=len(trials.iterations), basis=basis, mixture=mixture)
 
     def _unpack(self, problem: Problem, solution: Solution) -> None:
@@ -151,7 +151,7 @@ max_metric_calls, random_state
     def _ruled_scores(self, X: Any, groups: Any = None, side: Any = None) -> Floats:
         p = expit(self._scores(X))  # type: ignore[no-untyped-call]
         X = self._checked(X)  # type: ignore[no-untyped-call]
-        return np.asarray(self.mixture_.votes(p, self.basis_.of(X, groups)) - 0.5)
+        return np.asarray(self.mixture_.probabilities(p, self.basis_.of(X, groups)) - 0.5)
 
     def draw(self, X: Any, *, groups: Any = None, random_state: Any = None) -> NDArray[Any]:
         """Return labels drawn from the mixture.
@@ -162,8 +162,10 @@ max_metric_calls, random_state
         groups : array-like of shape (n,)
         random_state : int, RandomState or None
         """
-        votes = self.decision_function(X, groups=groups) + 0.5
-        positive = check_random_state(random_state).random_sample(len(votes)) < votes
+        probabilities = self.decision_function(X, groups=groups) + 0.5
+        positive = (
+            check_random_state(random_state).random_sample(len(probabilities)) < probabilities
+        )
         return np.asarray(self.classes_[positive.astype(int)])
 
 

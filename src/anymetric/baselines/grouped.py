@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anymetric.baselines._base import COUNT_OR_NONE
-from anymetric.baselines._thresholds import climbs
+from anymetric.baselines._thresholds import searches
 from anymetric.baselines._trials import Trials
 from anymetric.baselines.logistic import LogisticBaseline, TunedThreshold
 from anymetric.metrics import Sweep
@@ -97,7 +97,7 @@ max_metric_calls, random_state
         kept = {name: common.summary.chosen[name] for name in ("C", "shift")}
         reached: list[tuple[Floats, float]] = []
         try:
-            for shifts, cost in climbs(look, scores, member, rng, self.restarts):
+            for shifts, cost in searches(look, scores, member, rng, self.restarts):
                 reached.append((shifts, cost))
         finally:  # what was reached is not lost with a metric that fails, or a budget that ends
             if reached:

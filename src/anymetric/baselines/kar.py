@@ -24,7 +24,7 @@ class KarRanker(Baseline, MetricRanker):
     Parameters
     ----------
     metric : str, function, scikit-learn scorer or Metric, default="prbep"
-        What judges the iterates.
+        The metric that selects the iterate.
     k : int or None
         At most the number of relevant training rows; None takes all of them: the precision-recall
         break-even point.

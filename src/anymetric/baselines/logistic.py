@@ -98,7 +98,7 @@ n_metric_calls_
 class TunedThreshold(LogisticBaseline):
     """Logistic regression, then the threshold that is best on the validation rows.
 
-    C and threshold are chosen together. All midpoints between neighbouring scores are looked at;
+    C and threshold are chosen together. All midpoints between neighbouring scores are tried;
     among equally good shifts the smallest is taken. Where the metric reads scores and no
     decisions, there is no threshold and this is `LogisticBaseline`.
 
@@ -121,7 +121,7 @@ max_metric_calls, random_state
 
 
 class BalancedLogistic(LogisticBaseline):
-    """Logistic regression with both classes of equal weight; a tuned threshold if asked.
+    """Logistic regression with both classes of equal weight; a tuned threshold if set.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
 """Displays: a fitted model's run as pictures, in scikit-learn's Display convention.
 
 ``Display.from_estimator(model)`` draws and returns the display; its numbers are its fields, and
-`plot` draws them again. matplotlib is asked for only then.
+`plot` draws them again. matplotlib is imported only then.
 """
 
 from anymetric.displays.descent import DescentDisplay

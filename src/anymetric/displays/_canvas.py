@@ -1,4 +1,4 @@
-"""Canvas: the one place that asks for matplotlib, and what all pictures share."""
+"""Canvas: the one place that imports matplotlib, and what all displays share."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 from anymetric.errors import import_extra
 
-# Blue and orange are told apart by nearly everybody; grey stands back.
+# Blue and orange are distinguishable with colour blindness; grey is for context.
 BEST, CHOSEN, QUIET = "tab:blue", "tab:orange", "tab:gray"
 GROUPS = "tab:blue", "tab:green", "tab:purple", "tab:red", "tab:brown", "tab:cyan"
 

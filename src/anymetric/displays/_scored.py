@@ -118,7 +118,7 @@ class Scored:
     X: Any = None
 
     def curves(self, per_group: bool = False, limit: int | None = None) -> Iterator[Any]:
-        """Yield names and curves: all rows first, then group by group if asked."""
+        """Yield names and curves: all rows first, then group by group if set."""
         if per_group and "groups" not in self.columns:
             raise ValueError("per_group=True draws a curve for each group: give groups= too.")
         yield "all rows", Curve.of(self._bound(), self.scores, limit)
@@ -180,6 +180,6 @@ def own_scores(ours: Any, X: Any, groups: Any, side: Any = None) -> NDArray[np.f
 
 
 def as_columns(X: Any, side: Any, groups: Any) -> dict[str, NDArray[Any]]:
-    """Return the side columns by name, checked."""
+    """Return the metadata columns by name, checked."""
     columns = metadata_columns(X, side, groups=groups)  # type: ignore[no-untyped-call]
     return dict(columns)

@@ -1,4 +1,4 @@
-"""DescentDisplay: the cost of every look of a run, and the best so far."""
+"""DescentDisplay: the cost of every evaluation of a run, and the best so far."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ class DescentDisplay:
             label=f"{name}: {run.costs[run.chosen]:.4g}",
         )
         thing = "iteration" if run.sequential else "candidate"
-        ax.set(xlabel=f"{thing}, in order of looks", ylabel=plain(self.label))
+        ax.set(xlabel=f"{thing}, in order of evaluation", ylabel=plain(self.label))
         ax.xaxis.get_major_locator().set_params(integer=True)
         ax.legend()
         return self

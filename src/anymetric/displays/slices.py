@@ -1,4 +1,4 @@
-"""SliceWeightsDisplay: what each slice of the rows was worth, beside how many rows it has."""
+"""SliceWeightsDisplay: the learned weight of each slice, beside its share of the rows."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class SliceWeightsDisplay:
     """The learned weight of every slice, source or surrogate.
 
     A plain loss gives a slice the share of the rows that it has. More than that share, and the
-    metric asks more of its rows than of others; far less, and they were left aside.
+    metric weighs its rows more than others; far less, and they count little.
 
     Parameters
     ----------

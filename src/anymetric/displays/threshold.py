@@ -81,7 +81,7 @@ class ThresholdDisplay:
         per_group : bool
             Draw a curve for each of the groups too.
         limit : int, optional
-            Look at no more thresholds than this. All of them by default, or 200 if the metric is
+            Maximum number of thresholds. All of them by default, or 200 if the metric is
             a function, which is called for each.
         ax : matplotlib Axes, optional
         kwargs : dict

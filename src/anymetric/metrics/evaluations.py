@@ -1,6 +1,6 @@
 """Evaluations: the one place where a black box is asked, so that answers can be kept or shared.
 
-A `Question` is what is evaluated; whoever stands in `current()` answers it. By default it is
+A `Question` is what is evaluated; the evaluator in `current()` answers it. By default it is
 `Direct`, which calls the metric. Another one may look the answer up, or hand the question out.
 """
 
@@ -101,7 +101,7 @@ class Question:
 
 
 class Evaluations(Protocol):
-    """Whoever answers questions."""
+    """The interface of evaluators."""
 
     @property
     def conduct(self) -> Conduct:
@@ -113,7 +113,7 @@ class Evaluations(Protocol):
     ) -> Iterator[tuple[int, Answer]]:
         """Yield places in `questions` with their answers, as they come in.
 
-        Whoever stops listening, as at a failure, does not want the others evaluated.
+        If the caller stops reading, as at a failure, the others are not evaluated.
         """
         ...
 
@@ -139,7 +139,7 @@ def in_order(answers: Iterable[tuple[int, Answer]]) -> Iterator[Answer]:
 def answered(
     questions: Sequence[Question], n_jobs: int | None = None, calls: float = np.inf
 ) -> Iterator[Answer]:
-    """Yield the answers in order, by whoever answers now; a failure is skipped or raised.
+    """Yield the answers in order, by the current evaluator; a failure is skipped or raised.
 
     Parameters
     ----------
@@ -160,7 +160,7 @@ def answered(
         for question, answer in zip(told, in_order(found), strict=True):
             # A ledger may know of more attempts than there are calls for now.
             answer = replace(answer, attempts=min(answer.attempts, 1 + retries))
-            conduct.heard(answer.error or answer.value, answer.attempts)
+            conduct.count(answer.error or answer.value, answer.attempts)
             if answer.error is None:
                 conduct.last = question
             elif conduct.doubtful and spare >= 1:
@@ -182,7 +182,7 @@ def _alive(who: Evaluations, conduct: Conduct, error: MetricError) -> None:
 
 
 def asked(questions: Sequence[Question], n_jobs: int | None = None) -> NDArray[np.float64]:
-    """Return the values of all questions, by whoever answers them now.
+    """Return the values of all questions, by the current evaluator.
 
     A failure is that of the first question that fails; its `answers` are the values before it.
     """
@@ -250,7 +250,7 @@ def answered_by(evaluations: Evaluations) -> Iterator[None]:
 
 
 def carried(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the function with whoever answers now: for other processes, which know nothing of it.
+    """Return the function with the current evaluator, for other processes.
 
     Examples
     --------

@@ -183,7 +183,7 @@ class Conduct:
     Examples
     --------
     >>> conduct = Conduct(SKIP)
-    >>> conduct.heard(0.5), conduct.heard(MetricError("out of order")), conduct.skipped
+    >>> conduct.count(0.5), conduct.count(MetricError("out of order")), conduct.skipped
     (None, None, 1)
     """
 
@@ -196,7 +196,7 @@ class Conduct:
     last: Any = None  # the last question that was answered
     failure: str = ""  # the last one
 
-    def heard(self, outcome: float | MetricError, attempts: int = 1) -> None:
+    def count(self, outcome: float | MetricError, attempts: int = 1) -> None:
         """Note an answer or a failure; raise a failure that the policy does not skip."""
         self.recent.append(isinstance(outcome, MetricError))
         if not isinstance(outcome, MetricError):

@@ -46,7 +46,7 @@ def affordable_resamples(n: int, count: int) -> int:
 def bind_resample(
     metric: Metric, data: Data, weights: Floats64, labels: Sequence[object] | None
 ) -> Resample | None:
-    """Bind a metric to a resample: by weights or, of somebody's own code, by drawn rows.
+    """Bind a metric to a resample: by weights or, for user code, by drawn rows.
 
     None if the resample lacks what the metric needs.
     """

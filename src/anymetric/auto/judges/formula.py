@@ -25,7 +25,7 @@ from anymetric.threads import unwarned
 
 Floats64 = NDArray[np.float64]
 Ints = NDArray[np.intp]
-# The kernel is fitted anew where there are so many times more answers than when it last was.
+# The kernel is refitted where there are this many times more answers than at the last fit.
 GROWN = 1.25
 # Of a sweep with resamples, only so many of the thresholds that are best for all rows count.
 PROMISING = 24
@@ -112,8 +112,8 @@ class Formula:
     def _fit(self) -> None:
         shares, told = np.array(list(self.answers)) / self.sizes, np.array([*self.answers.values()])
         times = np.array([self.times.get(row, 1) for row in self.answers])
-        anew = len(self.answers) >= GROWN * self.learned
-        if anew:
+        refit = len(self.answers) >= GROWN * self.learned
+        if refit:
             self.learned = len(self.answers)
             self.basis = self._chosen(shares, told)
         design = self._design(shares, self.basis)
@@ -126,7 +126,7 @@ class Formula:
         kernel = self.model.kernel_ if self.model else first_kernel(len(self.sizes), white)
         varied = (self.noise / self.spread) ** 2 / times
         model = GaussianProcessRegressor(kernel, alpha=1e-10 + varied, optimizer=None)
-        if anew:
+        if refit:
             model.optimizer = "fmin_l_bfgs_b"
         with unwarned():  # a formula that does not read some cell has no length there
             self.model = model.fit(self._odds(shares), rest / self.spread)

@@ -85,7 +85,7 @@ class Study:
         return there if self._learned(counts[[best, 0]]) else None
 
     def _first(self, scores: Floats64) -> NDArray[np.bool_]:
-        """Return the decisions ``(n, m)`` of some thresholds, the likeliest first."""
+        """Return the decisions ``(n, m)`` of some thresholds, the most probable first."""
         rate = float(np.mean(self.ledger.problem.valid.y > 0.0))
         even = SCARCE_SHARES if self.scarce else SHARES
         shifts = shifts_flagging(scores, [*even, *(rate * factor for factor in RATES)])

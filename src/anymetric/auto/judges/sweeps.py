@@ -131,7 +131,7 @@ def levels(ranked: Floats64, own: Bools) -> tuple[Ints, Floats64]:
     ([0, 1, 3], [-2.0, 0.0, 2.0])
     """
     n = len(ranked)
-    # Rows that rounding alone tells apart join together: no shift lies safely between them.
+    # Rows that differ by rounding only are joined: no shift lies safely between them.
     apart = np.diff(ranked) > APART * np.maximum(np.abs(ranked[1:]), 1.0)
     cuts = np.concatenate(([0], np.flatnonzero(apart) + 1, [n]))
     if len(cuts) > LEVELS:
