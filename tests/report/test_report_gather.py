@@ -243,7 +243,7 @@ def test_a_slow_metric_has_no_error_bars(monkeypatch):
     ours.fit(X[:300], y[:300], side={"amount": amount[:300]})
     run = gather(ours, X[300:], y[300:], side={"amount": amount[300:]})
     assert run.methods[0]["error"] is None
-    assert run.made["replicates"] == 0
+    assert run.made["resamples"] == 0
 
 
 def test_a_baseline_of_our_name_is_refused():

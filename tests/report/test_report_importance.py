@@ -126,7 +126,7 @@ def test_calls_that_are_budgeted_are_not_spent(linear):
 
 def test_rows_that_trained_tell_no_importance(linear):
     X, y = rows()
-    assert "did not train" in measure(linear, X, y, honest=False)["absent"]
+    assert "did not train" in measure(linear, X, y, held_out=False)["absent"]
 
 
 def test_the_code_of_an_estimator_runs_in_another_process(tmp_path):

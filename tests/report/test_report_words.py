@@ -121,7 +121,7 @@ def test_a_baseline_without_an_answer_was_compared_all_the_same():
 
 def test_rows_that_a_method_saw_tell_nothing_of_its_promise():
     ours, _, X, y, _ = classifier("f1")
-    told = [gather(ours, X, y, honest=honest) for honest in (True, False)]
+    told = [gather(ours, X, y, held_out=held_out) for held_out in (True, False)]
     assert ['<section id="optimism"' in page(run) for run in told] == [True, False]
     assert optimism(told[1]) == []
 
@@ -228,7 +228,7 @@ def test_resamples_without_an_answer_are_not_counted():
     ours = MetricClassifier("accuracy", random_state=0).fit(X[:300], y[:300])
     ours.metric_ = as_metric(fussy, greater_is_better=True)
     run = gather(ours, X[300:], y[300:], side={"key": np.arange(300)})
-    assert run.made["replicates"] == 0
+    assert run.made["resamples"] == 0
     assert run.methods[0]["error"] is None
     assert "from 200 bootstrap resamples" not in page(run)
 

@@ -150,7 +150,7 @@ def binary(metric: Metric) -> bool:
 def find_metric(spec: str, greater: bool | None = None, side: Collection[str] = ()) -> Metric:
     """Return the metric of a name, or of a function's address ``module:function``.
 
-    Where the side columns hold queries, a name means the mean over queries, as for `MetricRanker`.
+    Where the metadata hold queries, a name means the mean over queries, as for `MetricRanker`.
 
     Examples
     --------

@@ -82,7 +82,7 @@ def csv(file: str) -> Any:
 
 
 def matrix(load: Callable[[], Dataset]) -> Any:
-    """Return a loader's features beside groups and target; side columns may give it away.
+    """Return a loader's features beside groups and target; metadata may determine it.
 
     Examples
     --------

@@ -164,7 +164,7 @@ class Fit:
         return json.loads(json.dumps(told, default=str))  # type: ignore[no-any-return]
 
     def _check_files(self) -> None:
-        """Refuse the training file itself as the rows that judge or test."""
+        """Refuse the training file itself as validation or test rows."""
         for option, path in (("--valid", self.valid), ("--test", self.test)):
             if path is not None and path.resolve() == self.path.resolve():
                 raise UserError(
@@ -289,7 +289,7 @@ class Fit:
                 "valid": None if division.valid is None else len(division.valid),
                 "table": len(division.test),
                 "words": division.words,
-                "honest": division.honest,
+                "held_out": division.held_out,
             },
             "table": run.methods,
             "limits": limits,

@@ -251,16 +251,18 @@ def decimal_comma(columns: Iterable[Any]) -> bool:
     types = need("pandas").api.types
     text = [column for column in columns if types.is_string_dtype(column.dtype)]
     commas = [column for column in text if column.str.contains(r"\d,\d", na=False).any()]
-    votes = [vote for column in commas if (vote := _vote(column)) is not None]
-    if not any(votes):
+    found = [comma for column in commas if (comma := column_comma(column)) is not None]
+    if not any(found):
         return False
     seen = set(map(id, commas))
-    votes += [vote for one in text if id(one) not in seen and (vote := _vote(one)) is not None]
-    return sum(votes) > 0.5 * len(votes)
+    found += [
+        comma for one in text if id(one) not in seen and (comma := column_comma(one)) is not None
+    ]
+    return sum(found) > 0.5 * len(found)
 
 
-def _vote(column: Any) -> bool | None:
-    """Whether the numbers of a column have a decimal comma; None if they do not tell."""
+def column_comma(column: Any) -> bool | None:
+    """Whether the numbers of a column have a decimal comma; None if that is unclear."""
     text = column[column.str.contains(r"\d[.,]\d", na=False)].iloc[:1000]
     point, comma = (int(numbers(text, mark).notna().sum()) for mark in ("point", "comma"))
     if point == comma or max(point, comma) < 0.5 * len(text):

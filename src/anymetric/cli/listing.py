@@ -67,7 +67,7 @@ FAMILIES = (
     ("group_mean_RATE, worst_group_RATE", "the mean over groups, or the worst group, of any rate"),
     ("demographic_parity, equalized_odds", "the gap between groups alone; gap(RATE) of any rate"),
     ("neg_log_loss, ...", "every scorer of scikit-learn, by its name"),
-    ("module:function", "a function of your own: f(y_true, y_pred, side columns by name)"),
+    ("module:function", "a function of your own: f(y_true, y_pred, metadata by name)"),
 )
 
 

@@ -1,4 +1,4 @@
-"""Questions: ask, tell, status and best, for whoever answers in the place of a metric."""
+"""Questions: ask, tell, status and best, for people or programs in place of a metric."""
 
 from __future__ import annotations
 

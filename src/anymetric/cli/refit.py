@@ -34,7 +34,7 @@ DONE = (
 
 @dataclass(frozen=True)
 class Refitted:
-    """The model to be saved, whether it was trained anew, and what to say of it.
+    """The model to be saved, whether it was refitted, and a note.
 
     Examples
     --------
@@ -110,7 +110,7 @@ def why_not(work: Work, setting: Setting, seconds: float) -> str:
 def held_out(work: Work) -> bool:
     """Whether the rows of the table were held out of the rows to train or to validate on."""
     division = work.division
-    return work.asked.test is None and division.honest
+    return work.asked.test is None and division.held_out
 
 
 def whole(work: Work) -> tuple[Sample, Sample | None]:

@@ -1,4 +1,4 @@
-"""Roles: which column is the target, which are groups, source and side columns, which features."""
+"""Roles: which column is the target, which are groups, source and metadata, which features."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MISSING = "missing"
 class Roles:
     """What the columns of a table are for.
 
-    Group columns are features too unless dropped; source and side columns are features only if
+    Group columns are features too unless dropped; source and metadata are features only if
     they are kept by name.
 
     Parameters
@@ -189,7 +189,7 @@ def crossed(table: Any, columns: tuple[str, ...], name: str) -> NDArray[Any] | N
     if count > MOST_GROUPS:
         raise UserError(
             f"{' and '.join(columns)} (--group) of {name} make {count} groups; at most "
-            f"{MOST_GROUPS} can be told apart. Name a column with fewer values."
+            f"{MOST_GROUPS} are supported. Name a column with fewer values."
         )
     return groups
 

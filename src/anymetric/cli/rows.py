@@ -110,7 +110,7 @@ class Division:
     valid: Sample | None
     test: Sample
     what: str
-    honest: bool = True
+    held_out: bool = True
 
     @property
     def words(self) -> str:
@@ -141,7 +141,7 @@ class Division:
 
     @classmethod
     def _held_out(cls, sample: Sample, valid: Sample | None, target: Target, seed: int) -> Division:
-        # Where clean rows judge, clean rows must make the table too.
+        # With clean validation rows, the table must be made on clean rows too.
         whole = sample if valid is None or len(valid) < FEWEST_ROWS else valid
         rest, out = some_out(whole, target, np.random.default_rng(seed))
         if target.many:

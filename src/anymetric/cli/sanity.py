@@ -133,7 +133,7 @@ def alone(bins: NDArray[np.intp], y: NDArray[Any], classes: bool) -> float:
 def _learned(
     bins: NDArray[np.intp], y: NDArray[Any], size: int, classes: bool
 ) -> NDArray[np.float64]:
-    """Return what each bin says: its likeliest class, weighed by rarity, or its mean."""
+    """Return the prediction of each bin: its most frequent class, balanced, or its mean."""
     if not classes:
         count = np.bincount(bins, minlength=size)
         sums = np.bincount(bins, weights=y, minlength=size)

@@ -188,7 +188,7 @@ def date_format(text: Any, day_first: bool = False, asked: bool = False) -> tupl
 
 
 def date_formats(text: Any, day_first: bool = False, asked: bool = False) -> Iterator[str]:
-    """Yield formats that some values may be dates in, the likelier first; none for numbers."""
+    """Yield formats that some values may be dates in, the more probable first; none for numbers."""
     guess = need("pandas.tseries.api").guess_datetime_format
     values = list(dict.fromkeys(text.dropna()))[:LOOKED_AT]
     if not asked and sum(map(_dated, values)) < 0.5 * len(values):

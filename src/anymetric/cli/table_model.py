@@ -295,7 +295,7 @@ class TableModel:
         return dict(zip(self.score_names, scores.reshape(len(scores), -1).T, strict=True))
 
     def asked(self) -> Metric:
-        """Return the metric that it was trained for; a function is imported anew."""
+        """Return the metric that it was trained for; a function is imported again."""
         if self.box:  # nothing that a file names is run
             raise UserError(
                 f"The model was trained for {self.box!r}, which is not run from its file: name a "

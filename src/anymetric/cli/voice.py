@@ -168,7 +168,7 @@ def measured(value: float | None, error: float | None, sign: bool = False) -> st
 
 
 class Measured(str):
-    """A number with its error as text, which a table writes anew beside others of its column.
+    """A number with its error as text, which a table formats with the others of its column.
 
     Examples
     --------

@@ -47,7 +47,7 @@ class Answers(Enum):
     """
 
     CALLED = "the metric is called"
-    ASKED = "whoever is asked will tell"
+    ASKED = "the answers come by ask and tell"
     KNOWN = "only what is known counts"
 
 
@@ -220,7 +220,7 @@ class Work:
             side=test.side or None,
             asked=asked.shown() | {"columns": read_as(model.schema)},
             rows=division.what,
-            honest=division.honest,
+            held_out=division.held_out,
             feature_names=model.feature_names,
             columns=model.features.blocks,
             names={

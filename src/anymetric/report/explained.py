@@ -20,11 +20,11 @@ def importances(run: Run) -> Markup:
         [one["name"], with_error(one["importance"], one["error"], sign=True)]
         for one in found["rows"]
     ]
-    heard = spoken("Importance of the columns", [f"{name} {value}" for name, value in rows])
+    text = spoken("Importance of the columns", [f"{name} {value}" for name, value in rows])
     return section(
         "importances",
         TITLE,
-        chart("importances", heard),
+        chart("importances", text),
         folded("The numbers", table(["column", f"{run.metric['name']} gets worse by"], rows)),
         lead=lead(run),
     )

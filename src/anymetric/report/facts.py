@@ -83,9 +83,9 @@ def said_of(metric: Metric) -> str:
     return re.sub(r" \(section [^)]*\)", "", first)
 
 
-def sample_of(sample: Sample, rows: str, honest: bool) -> dict[str, Any]:
+def sample_of(sample: Sample, rows: str, held_out: bool) -> dict[str, Any]:
     """Return what there is to say of the rows."""
-    known: dict[str, Any] = {"rows": rows, "n": len(sample.data), "honest": honest}
+    known: dict[str, Any] = {"rows": rows, "n": len(sample.data), "held_out": held_out}
     known["decides"] = sample.labels is not None and not sample.ranks
     known["kind"] = (
         "regression" if sample.labels is None else "ranking" if sample.ranks else "classes"
@@ -161,7 +161,7 @@ def written(thing: Any) -> str:
     return re.sub(r" at 0x[0-9a-f]+", "", repr(thing))
 
 
-def made_by(model: Any, replicates: int, random_state: int) -> dict[str, Any]:
+def made_by(model: Any, resamples: int, random_state: int) -> dict[str, Any]:
     """Return versions, settings and the time."""
     packages = ("anymetric", "numpy", "scipy", "scikit-learn")
     summary = getattr(model, "summary_", None)
@@ -174,6 +174,6 @@ def made_by(model: Any, replicates: int, random_state: int) -> dict[str, Any]:
         "python": platform.python_version(),
         "platform": platform.platform(),
         "time": datetime.now(UTC).isoformat(timespec="seconds"),
-        "replicates": replicates,
+        "resamples": resamples,
         "random_state": random_state,
     }

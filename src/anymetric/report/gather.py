@@ -38,7 +38,7 @@ def gather(
     side: Any = None,
     asked: Mapping[str, Any] = NOTHING_ASKED,
     rows: str = "held-out rows",
-    honest: bool = True,
+    held_out: bool = True,
     feature_names: Sequence[str] | None = None,
     columns: Mapping[str, Sequence[int]] | None = None,
     names: Mapping[str, str] = NOTHING_ASKED,
@@ -61,7 +61,7 @@ def gather(
         What the user asked for, as plain values; ``command`` is shown as the way to run it again.
     rows : str
         What X and y are.
-    honest : bool
+    held_out : bool
         Whether no method saw them. If one did, they are not compared with the validation rows.
     feature_names : sequence of str, optional
     columns : dict from name to column numbers, optional
@@ -103,7 +103,7 @@ def gather(
     lasts = {name: last_step(model) for name, model in models.items()}
     return Run(
         metric=described(sample.metric),
-        sample=sample_of(sample, rows, honest) | {"link": getattr(final, "link_", "identity")},
+        sample=sample_of(sample, rows, held_out) | {"link": getattr(final, "link_", "identity")},
         methods=methods_of(sample, lasts, resamples, seconds),
         asked=dict(asked),
         course=course_of(final, list(diagnosis.get("slopes", {})), label),
@@ -121,7 +121,7 @@ def gather(
             X,
             columns or by_feature(X, feature_names),
             group=calls.get("groups", ""),
-            honest=honest,
+            held_out=held_out,
             random_state=random_state,
         ),
         made=made_by(final, int(np.isfinite(resamples[:, 0]).sum()), random_state),

@@ -35,7 +35,7 @@ def importances_of(
     blocks: Blocks,
     *,
     group: str = "",
-    honest: bool = True,
+    held_out: bool = True,
     random_state: int = 0,
 ) -> dict[str, Any]:
     """Return the importances of a fitted estimator's columns, or why they are absent.
@@ -49,11 +49,11 @@ def importances_of(
         The rows of the sample, as the estimator takes them.
     blocks, group
         As in `Shuffled`.
-    honest : bool
+    held_out : bool
         Whether the estimator did not train on these rows; what it learned by heart would count.
     random_state : int
     """
-    if not honest:
+    if not held_out:
         return {"absent": "Not measured: it takes rows that did not train the model."}
     first, scores = next(iter(sample.scores.items()))
     one = replace(sample, scores={first: scores})

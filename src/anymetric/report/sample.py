@@ -232,7 +232,7 @@ class Sample:
         return replace(self, data=self.data.take(rows), scores=scores)
 
     def _numbered(self) -> Data:
-        """Return the rows with text columns as numbers, faster to tell apart, if nobody reads."""
+        """Return the rows with text columns as numbers, which compare faster, if unread."""
         if self.called:
             return self.data
         side = {

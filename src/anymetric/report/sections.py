@@ -148,10 +148,10 @@ def errors(run: Run) -> str:
 
     Examples
     --------
-    >>> errors(Run({}, {"queries": 9}, [], made={"replicates": 200}))[:70]
+    >>> errors(Run({}, {"queries": 9}, [], made={"resamples": 200}))[:70]
     '± is one standard error, from 200 bootstrap resamples of the queries; '
     """
-    drawn, made = "queries" if "queries" in run.sample else "rows", run.made.get("replicates")
+    drawn, made = "queries" if "queries" in run.sample else "rows", run.made.get("resamples")
     if not made:
         return f"No standard errors: too few resamples of the {drawn} could be evaluated."
     return (

@@ -18,7 +18,7 @@ ROUNDING = 1e-12
 def methods_of(
     sample: Sample,
     models: Mapping[str, Any],
-    replicates: Floats,
+    resamples: Floats,
     seconds: Mapping[str, float],
 ) -> list[dict[str, Any]]:
     """Return one row a method: value and error, the improvement over it with its error, its price.
@@ -28,8 +28,8 @@ def methods_of(
     sample : Sample
     models : dict from name to fitted estimator
         Ours first.
-    replicates : array of shape (B, m)
-        The metric on replicates of the rows; B may be zero.
+    resamples : array of shape (B, m)
+        The metric on bootstrap resamples of the rows; B may be zero.
     seconds : dict from name to float
 
     Examples
@@ -49,7 +49,7 @@ def methods_of(
     found = differences(sign, values[0], values)
     # A sum over many rows promises nothing of a sum over few.
     comparable = not sample.grows()
-    paired = differences(sign, replicates[:, :1], replicates)
+    paired = differences(sign, resamples[:, :1], resamples)
     rows = []
     for k, (name, model) in enumerate(models.items()):
         own = getattr(model, "validation_score_", None)
@@ -58,7 +58,7 @@ def methods_of(
                 "name": name,
                 "ours": k == 0,
                 "value": float(values[k]),
-                "error": spread(replicates[:, k]),
+                "error": spread(resamples[:, k]),
                 "improvement": float(found[k]),
                 "improvement_error": spread(paired[:, k]) if k else 0.0,
                 "validation": own,
@@ -84,7 +84,7 @@ def differences(sign: float, ours: Any, theirs: Floats) -> Floats:
 
 
 def spread(values: Floats) -> float:
-    """Return the standard deviation of the replicates that have an answer; NaN if too few.
+    """Return the standard deviation of the resamples that have an answer; NaN if too few.
 
     Examples
     --------

@@ -13,7 +13,7 @@ from anymetric.report.worth import percent
 CLEAR = 2.0
 
 
-def rival(run: Run) -> dict[str, Any] | None:
+def best_baseline(run: Run) -> dict[str, Any] | None:
     """Return the best of the other methods: the one over which the improvement is smallest.
 
     Examples
@@ -23,7 +23,7 @@ def rival(run: Run) -> dict[str, Any] | None:
     ...     {"name": "a", "improvement": 0.2},
     ...     {"name": "b", "improvement": 0.1},
     ... ]
-    >>> rival(Run({}, {}, rows))["name"]
+    >>> best_baseline(Run({}, {}, rows))["name"]
     'b'
     """
     others = [m for m in run.methods[1:] if m.get("improvement") is not None]
@@ -31,7 +31,7 @@ def rival(run: Run) -> dict[str, Any] | None:
 
 
 def headline(run: Run) -> str:
-    """Say how the model stands beside the best of its rivals.
+    """Compare the model with the best baseline.
 
     Examples
     --------
@@ -46,65 +46,65 @@ def headline(run: Run) -> str:
     >>> headline(Run({"name": "f1"}, {"n": 9}, [ours, other]))
     'It beats tuned threshold by 0.100 ± 0.020.'
     """
-    other = rival(run)
+    other = best_baseline(run)
     if run.methods[0].get("value") is None:
         return "The metric had no answer for this model on these rows."
     if other is None and len(run.methods) > 1:
         return "The metric had no answer for any other method on these rows."
     if other is None:
         return "No other method was compared with it."
-    lead, error = other["improvement"], other.get("improvement_error")
+    gain, error = other["improvement"], other.get("improvement_error")
     called = ("the best of the others, " if len(run.methods) > 2 else "") + other["name"]
     if error is None:
-        side = "ahead of" if lead > 0 else "behind" if lead < 0 else "level with"
-        return f"It is {side} {called}, by {number(abs(lead))}; how sure that is cannot be said."
-    if abs(lead) <= CLEAR * error:
-        far = with_error(lead, error, sign=True)
-        return f"It cannot be told apart from {called}: the difference is {far}."
-    verb = "beats" if lead > 0 else "is behind"
+        side = "ahead of" if gain > 0 else "behind" if gain < 0 else "level with"
+        return f"It is {side} {called}, by {number(abs(gain))}; without a standard error."
     comma = "," if len(run.methods) > 2 else ""
-    return f"It {verb} {called}{comma} by {with_error(abs(lead), error)}."
+    if abs(gain) <= CLEAR * error:
+        far = with_error(gain, error, sign=True)
+        return f"The difference to {called}{comma} is within noise: {far}."
+    verb = "beats" if gain > 0 else "is behind"
+    return f"It {verb} {called}{comma} by {with_error(abs(gain), error)}."
 
 
 def optimism(run: Run) -> list[str]:
-    """Say how far the rows that judged promised too much; nothing on rows that a method saw.
+    """Compare the validation value with that on these rows; empty if a method saw them.
 
     Examples
     --------
     >>> ours = {"name": "ours", "value": 0.6, "error": 0.01, "validation": 0.7, "optimism": 0.1}
     >>> optimism(Run({"name": "f1"}, {}, [ours]))[0]
-    'The rows that judged promised 0.700; these give 0.600 ± 0.010: worse than promised by 0.100.'
+    'On the validation rows it was 0.700, on these 0.600 ± 0.010: worse by 0.100.'
     """
     ours = run.methods[0]
-    if ours.get("optimism") is None or not run.sample.get("honest", True):
+    if ours.get("optimism") is None or not run.sample.get("held_out", True):
         return []
-    promised, error = number(ours["validation"], ours.get("error")), ours.get("error") or 0.0
+    before, error = number(ours["validation"], ours.get("error")), ours.get("error") or 0.0
     given = with_error(ours["value"], ours.get("error"))
-    told = f"The rows that judged promised {promised}; these give {given}: "
+    told = f"On the validation rows it was {before}, on these {given}: "
     if abs(ours["optimism"]) <= CLEAR * error:
-        said = [told + "the promise was kept."]
+        said = [told + "within noise."]
     elif ours["optimism"] > 0:
-        said = [told + f"worse than promised by {number(ours['optimism'], error or None)}."]
+        said = [told + f"worse by {number(ours['optimism'], error or None)}."]
     else:
-        said = [told + f"better than promised by {number(-ours['optimism'], error or None)}."]
-    flattery = run.diagnosis.get("optimism")
-    if flattery is not None and flattery > 0.0:
+        said = [told + f"better by {number(-ours['optimism'], error or None)}."]
+    bias = run.diagnosis.get("optimism")
+    if bias is not None and bias > 0.0:
         said.append(
-            "The candidate that looks best looks better than it is by about "
-            f"{number(flattery, error or None)}; averaging what cannot be told apart keeps that "
-            "small."
+            "The cost of the best candidate is too low by about "
+            f"{number(bias, error or None)} (selection bias); averaging candidates within "
+            "noise keeps that small."
         )
     return said
 
 
 def trust(run: Run) -> str:
-    """Say what the verdict rests on.
+    """Return the measurement behind the recommendation.
 
     Examples
     --------
     >>> found = {"gain": -0.0271, "gain_error": 0.0093}
     >>> trust(Run({"name": "r2", "decides": False}, {}, [], diagnosis=found))
-    'On the rows that judged, the cost rose by 0.0271 ± 0.0093 beside the plain model.'
+    'On the validation rows, the cost rose by 0.0271 ± 0.0093 beside the plain model.'
     """
     found = run.diagnosis
     if found.get("gain") is None:
@@ -112,7 +112,7 @@ def trust(run: Run) -> str:
     verb = "rose" if found["gain"] < 0.0 else "fell"
     change = with_error(abs(found["gain"]), found["gain_error"])
     return (
-        f"On the rows that judged, the cost {verb} by {change} beside the plain model{tuned(run)}."
+        f"On the validation rows, the cost {verb} by {change} beside the plain model{tuned(run)}."
     )
 
 

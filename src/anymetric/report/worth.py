@@ -15,7 +15,7 @@ NOTHING = 0.02
 MUCH = 1.5
 SLICE = r"[^\[]+\[class=({})((?:, (?:groups|source)=.*)?)\]"
 GROUPS, SOURCE = ", groups=", ", source="
-# The classes as slices name them, where there are two; what a ranking tells apart.
+# The classes as slices name them, where there are two; what a ranking distinguishes.
 SIGNS = ("-1", "+1")
 RELEVANCE = ("lowest relevance", "higher relevance")
 JUDGES = "validation rows"
