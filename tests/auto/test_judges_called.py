@@ -7,10 +7,13 @@ from anymetric.auto.decisions import Threshold
 from anymetric.auto.judges.bootstrap import bootstrap_weights
 from anymetric.auto.judges.calls import KEPT, PLENTY, CallsJudge, affordable
 from anymetric.auto.judges.counts import CountsJudge
+from anymetric.auto.judges.racing import raced
 from anymetric.auto.task import Task
 from anymetric.data import Data
 from anymetric.ledger import BudgetSpent, Ledger
 from anymetric.metrics import Classes, as_metric, meant, metric
+from anymetric.metrics.evaluations import Direct, answered_by
+from anymetric.metrics.faults import Conduct
 from anymetric.models import Linear, Outputs
 from anymetric.problem import Problem
 
@@ -178,3 +181,48 @@ def test_classes_are_swept_one_by_one(rng):
         decided = np.argmax(scores + shift * np.eye(4)[2], axis=1)
         assert cost == pytest.approx(-np.mean(decided == y))
     assert [start.shape for start in judge.starts(4)] == [(4,)] * 4
+
+
+def varying(function, rng, sd=0.02):
+    return lambda y_true, y_pred: function(y_true, y_pred) + sd * rng.normal()
+
+
+@pytest.mark.parametrize("limit", [None, 200])
+def test_noise_is_noticed_where_no_formula_is_learned(limit, rng):
+    data, scores = rows(rng)
+    with answered_by(Direct(Conduct(repeats="auto"))):
+        quiet, _ = asked(hits, data, rng, limit)
+        noisy, _ = asked(varying(hits, rng), data, rng, limit)
+        for judge in (quiet, noisy):
+            Threshold().assess(scores, judge)
+    assert quiet.repeats.noise == 0.0
+    assert sum(quiet.repeats.times.values()) == 1
+    assert 0.002 < noisy.repeats.noise < 0.06
+    assert sum(noisy.repeats.times.values()) > 3
+
+
+def test_a_set_number_of_repeats_is_all_there_is(rng):
+    data, scores = rows(rng)
+    with answered_by(Direct(Conduct(repeats=2))):
+        judge, calls = asked(varying(hits, rng), data, rng, 200)
+        Threshold().assess(scores, judge)
+    assert not judge.repeats.times
+    assert len(calls) == judge.ledger.calls
+
+
+def test_repeats_find_the_best_of_several_more_often(rng):
+    true, right = np.array([0.30, 0.31, 0.315, 0.33, 0.5]), np.zeros(2)
+    for _ in range(300):
+        first = true + 0.02 * rng.normal(size=5)
+        found = raced(first, 0.02, lambda k: true[k] + 0.02 * rng.normal(size=len(k)), 24)
+        right += np.argmin(first) == 0, np.argmin(found) == 0
+    assert right[1] > right[0] + 30
+
+
+def test_the_cost_of_a_threshold_is_not_asked_for_twice(rng):
+    data, scores = rows(rng)
+    judge, calls = asked(hits, data, rng)
+    shifts, _ = judge.sweep(scores)
+    before = len(calls)
+    judge.evaluate(scores + shifts[3])
+    assert len(calls) - before == len(judge.resamples)
