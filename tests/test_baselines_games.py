@@ -149,7 +149,7 @@ def test_a_separable_sample_gets_an_fmeasure_of_one(kind):
 
 def test_relaxed_methods_say_which_column_the_training_rows_lack():
     X, y, groups = task()
-    with pytest.raises(ValueError, match="column 'groups' was asked for"):
+    with pytest.raises(ValueError, match="column 'groups' is needed"):
         RelaxedFM("group_mean_f1").fit(X, y, X_val=X, y_val=y, groups_val=groups)
 
 

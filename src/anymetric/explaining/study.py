@@ -119,8 +119,8 @@ class Study:
         noise = self._noise(first[0], again[0])
         others = np.column_stack([plain.shuffled(one, self.rng) for one in tests.T])
         moved = self._asked(others)
-        heard = np.abs(np.append(first, moved))
-        scale = max(float(heard[np.isfinite(heard)].max(initial=0.0)), 1e-12)
+        values = np.abs(np.append(first, moved))
+        scale = max(float(values[np.isfinite(values)].max(initial=0.0)), 1e-12)
         apart = np.abs(moved - first) > max(EXACT * scale, EACH * 1.5 * noise)
         reads = bool(np.any(apart))
         cells = self.cells if reads else plain
