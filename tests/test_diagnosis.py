@@ -1,4 +1,4 @@
-"""The diagnosis: a clear gain is distinguished from noise, and weak surrogates are named."""
+"""The diagnosis: its recommendation follows the rule, and silent surrogates are named."""
 
 import numpy as np
 import pytest
@@ -8,10 +8,11 @@ from sklearn.metrics import accuracy_score, average_precision_score, make_scorer
 from anymetric import MetricClassifier, MetricRanker, MetricRegressor, per_class
 from anymetric.data import Data
 from anymetric.datasets import load_simulated
-from anymetric.diagnosis import Diagnosis, Verdict, decide, diagnose
+from anymetric.diagnosis import Diagnosis, Hint, diagnose, hint, out_of_fold, plain_model
 from anymetric.gradients import Estimate
-from anymetric.metrics import as_metric
+from anymetric.metrics import ClassAccuracy, Classes, as_metric
 from anymetric.problem import Problem
+from anymetric.recommendation import Choice, Comparison, recommend
 from anymetric.summary import Summary
 
 
@@ -22,36 +23,35 @@ def estimate(r_squared=0.9, condition=2.0):
 STILL = Estimate(np.zeros(2), np.zeros(2), flat=True)
 
 
+UNKNOWN = float("nan")
+CLEAR = recommend([Comparison("plain", 0.1, 0.02)])
+LEVEL = recommend([Comparison("plain", 0.01, 0.02)])
+
+
 @pytest.mark.parametrize(
-    ("gain", "error", "local", "verdict"),
+    ("found", "local", "measured", "expected"),
     [
-        (0.10, 0.02, estimate(), Verdict.GO),
-        (0.10, 0.02, estimate(r_squared=0.0), Verdict.GO),
-        (0.03, 0.02, estimate(), Verdict.MORE_ROWS),
-        (0.01, 0.02, estimate(), Verdict.MORE_ROWS),
-        (0.004, 0.003, estimate(), Verdict.TUNED_THRESHOLD),
-        (-0.05, 0.02, estimate(), Verdict.WORSE),
-        (-0.01, 0.02, estimate(r_squared=0.1), Verdict.MORE_SURROGATES),
-        (0.001, 0.002, estimate(condition=1e9), Verdict.TUNED_THRESHOLD),
-        (float("nan"), float("nan"), estimate(), Verdict.COMPARE),
-        (float("nan"), float("nan"), estimate(condition=1e9), Verdict.FEWER_SURROGATES),
-        (float("nan"), float("nan"), STILL, Verdict.SAME),
+        (CLEAR, estimate(r_squared=0.0), True, None),
+        (CLEAR, STILL, True, None),
+        (LEVEL, estimate(), True, None),
+        (LEVEL, STILL, True, Hint.FLAT),
+        (LEVEL, estimate(r_squared=0.1), True, Hint.MORE_SURROGATES),
+        (LEVEL, estimate(condition=1e9), True, None),
+        (LEVEL, estimate(condition=1e9), False, Hint.FEWER_SURROGATES),
     ],
 )
-def test_each_situation_has_its_recommendation(gain, error, local, verdict):
-    assert decide(gain, error, local, cost=0.3) is verdict
+def test_hints_are_for_models_without_a_clear_difference(found, local, measured, expected):
+    assert hint(found, local, measured=measured) is expected
 
 
-def test_a_metric_without_thresholds_is_not_advised_of_one():
-    assert decide(0.0, 0.002, estimate(), 0.3, thresholds=False) is Verdict.PLAIN
+def test_the_plain_model_is_called_by_what_is_tuned():
+    def plain(metric, labels):
+        data = Data(np.zeros((3, 1)), np.array([0.0, 1.0, 2.0]))
+        return plain_model(Problem(data, [], metric, labels=labels))
 
-
-def test_many_classes_have_offsets_instead_of_a_threshold():
-    assert decide(0.0, 0.002, estimate(), 0.3, many=True) is Verdict.OFFSETS
-    assert decide(0.0, 0.002, estimate(), 0.3, many=True, thresholds=False) is Verdict.PLAIN
-    unknown = float("nan")
-    assert decide(unknown, unknown, estimate(), 0.3, many=True) is Verdict.COMPARE_MANY
-    assert decide(unknown, unknown, estimate(), 0.3, thresholds=False) is Verdict.COMPARE_PLAIN
+    three = Classes(("a", "b", "c"))
+    assert plain(as_metric("mean_absolute_error"), None) == "the plain model"
+    assert plain(ClassAccuracy(), three) == "the plain model with tuned offsets"
 
 
 def right(y_true, y_pred):
@@ -65,7 +65,8 @@ def test_a_function_of_decisions_is_evaluated_as_a_named_metric_is(metric):
     problem = Problem(data, per_class("logistic"), asked, labels=(0, 1))
     run = Summary(gain=0.0, gain_error=0.0001)
     found = diagnose(problem, np.array([1.0, 0.3]), run, np.random.default_rng(0), pairs=16)
-    assert found.verdict is Verdict.TUNED_THRESHOLD
+    assert found.recommendation.choice is Choice.EQUAL
+    assert found.recommendation.model == "the plain model with a tuned threshold"
 
 
 def test_a_metric_of_the_order_alone_has_no_threshold():
@@ -75,7 +76,7 @@ def test_a_metric_of_the_order_alone_has_no_threshold():
     problem = Problem(data, per_class("logistic"), as_metric("roc_auc"), labels=(0, 1))
     run = Summary(gain=0.0, gain_error=0.0001)
     found = diagnose(problem, np.array([0.2, 0.5, 0.3]), run, rng)
-    assert found.verdict is Verdict.PLAIN
+    assert found.recommendation.baseline == "the plain model"
 
 
 def test_a_regression_by_default_is_not_advised_to_change_surrogates_that_were_not_chosen():
@@ -84,11 +85,11 @@ def test_a_regression_by_default_is_not_advised_to_change_surrogates_that_were_n
     y = 1e6 * X[:, 0] + 1e5 * rng.normal(size=600)
     model = MetricRegressor("r2", random_state=0).fit(X[:400], y[:400])
     found = model.diagnose(X[400:], y[400:])
-    assert found.verdict is not Verdict.FEWER_SURROGATES
+    assert found.hint is not Hint.FEWER_SURROGATES
 
 
-def test_what_cannot_be_known_is_said_to_be_so():
-    found = Diagnosis(0.1, 0.1, 0.0, 0.1, 0.0, 0.0, np.nan, 1.0, 0.0, {}, {}, Verdict.SAME)
+def test_what_cannot_be_told_is_said_to_be_so():
+    found = Diagnosis(0.1, 0.1, 0.0, 0.1, 0.0, 0.0, np.nan, 1.0, 0.0, {}, {}, LEVEL, Hint.FLAT)
     assert "nan %" not in str(found)
     assert "no probe tells" in str(found)
 
@@ -100,10 +101,10 @@ def test_training_that_pays_is_advised_to_go():
     clf = MetricClassifier("gmean", model="linear", random_state=0)
     clf.fit(X[:2500], y[:2500], X_val=X[2500:4000], y_val=y[2500:4000])
     found = clf.diagnose(X[4000:], y[4000:])
-    assert found.verdict is Verdict.GO
+    assert found.recommendation.choice is Choice.MODEL
     assert found.gain > 2 * found.gain_error > 0
     assert found.optimism > 0
-    assert "GO" in str(found)
+    assert str(found).startswith("Use this model: it improves on the plain model")
     assert "logistic[class=+1]" in str(found)
 
 
@@ -113,7 +114,7 @@ def test_training_that_pays_is_advised_to_go():
 def test_every_kind_of_model_can_be_diagnosed(model):
     X, y = load_breast_cancer(return_X_y=True)
     found = model.fit(X, y).diagnose(X, y)
-    assert isinstance(found.verdict, Verdict)
+    assert str(found).startswith(found.recommendation.says)
     assert set(found.slopes) == set(found.errors)
     assert 0.0 <= found.cost <= 1.0
 
@@ -131,16 +132,29 @@ def test_a_descent_is_diagnosed_without_resamples():
     model = MetricClassifier("f1", method="descent", surrogates=per_class("logistic"))
     found = model.set_params(random_state=0).fit(X, y).diagnose(X, y)
     assert np.isnan(found.gain)
-    assert found.verdict in (Verdict.COMPARE, Verdict.MORE_SURROGATES)
+    assert found.recommendation.choice is Choice.UNKNOWN
+    assert "was not measured: compare with anymetric.baselines" in str(found)
 
 
 def test_what_looks_better_by_choosing_alone_is_no_gain():
     """Nor is a loss to a plain model whose threshold was chosen on the same rows."""
-    for gain in (0.03, -0.03):
-        assert decide(gain, 0.01, estimate(), 0.3, optimism=0.02) not in (Verdict.GO, Verdict.WORSE)
-    assert decide(0.05, 0.01, estimate(), 0.3, optimism=0.02) is Verdict.GO
-    assert decide(-0.05, 0.01, estimate(), 0.3, optimism=0.02) is Verdict.WORSE
-    assert decide(0.03, 0.01, estimate(), 0.3, optimism=float("nan")) is Verdict.GO
+    data = Data(np.zeros((2, 1)), np.array([1.0, -1.0]))
+    problem = Problem(data, "logistic", as_metric("f1"), labels=(0, 1))
+
+    def choice(gain, optimism):
+        return out_of_fold(Summary(gain=gain, gain_error=0.01, optimism=optimism), problem).choice
+
+    assert choice(0.03, 0.02) is choice(-0.03, 0.02) is Choice.EQUAL
+    assert choice(0.05, 0.02) is choice(0.03, UNKNOWN) is Choice.MODEL
+    assert choice(-0.05, 0.02) is Choice.BASELINE
+
+
+def test_comparisons_with_baselines_decide_where_they_are_given():
+    X, y = make_classification(300, weights=[0.8], random_state=0)
+    clf = MetricClassifier("f1", model="linear", random_state=0).fit(X, y)
+    found = clf.diagnose(X, y, comparisons=[Comparison("forest", -0.1, 0.02)])
+    assert found.recommendation.model == "forest"
+    assert str(found).startswith("Use forest: this model is worse by 0.100 ± 0.020.")
 
 
 def test_a_handful_of_resamples_shows_no_gain():
@@ -152,7 +166,7 @@ def test_a_handful_of_resamples_shows_no_gain():
     clf = MetricClassifier(order, greater_is_better=True, max_metric_calls=50, random_state=0)
     clf.fit(X, y)
     assert np.isnan(clf.summary_.gain)
-    assert clf.diagnose(X, y).verdict is Verdict.COMPARE_PLAIN
+    assert clf.diagnose(X, y).recommendation.choice is Choice.UNKNOWN
 
 
 def test_sources_can_be_given_to_the_diagnosis():

@@ -14,7 +14,7 @@ from sklearn.metrics import f1_score
 from sklearn.preprocessing import StandardScaler
 
 from anymetric.descent import Descent
-from anymetric.diagnosis import Verdict
+from anymetric.diagnosis import Hint
 from anymetric.estimators import MetricClassifier, MetricRanker, MetricRegressor
 from anymetric.gradients import LinearInterpolation, Subspace
 from anymetric.metrics import MetricError, Profit, metric_names
@@ -237,7 +237,7 @@ def test_a_metric_that_reads_other_labels_knows_which_it_is_given(method):
     clf = with_metric(CLASSIFIER, lambda y_true, y_pred: np.mean((y_true == 1) & (y_pred == 1)))
     with pytest.warns(UserWarning, match=r"reads the labels \['no', 'yes'\]"):
         clf.set_params(method=method).fit(X, words)
-    assert clf.diagnose(X, words).verdict is Verdict.SAME
+    assert clf.diagnose(X, words).hint is Hint.FLAT
 
 
 def test_the_models_unit_is_not_the_metrics():

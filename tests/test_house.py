@@ -17,7 +17,7 @@ ROOT = Path(anymetric.__file__).parent
 
 # From the ground up: a module may import its own layer and those before it.
 LAYERS = (
-    {"blocks", "data", "errors", "losses", "metrics", "store", "threads"},
+    {"blocks", "data", "errors", "losses", "metrics", "recommendation", "store", "threads"},
     {"certificates", "surrogates", "models", "engines", "rules", "calibration"},
     {"problem"},
     {"ledger", "recorded"},

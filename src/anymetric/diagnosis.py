@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 
@@ -14,49 +14,27 @@ from anymetric.ledger import Ledger
 from anymetric.metrics import Classes
 from anymetric.models import Linear
 from anymetric.problem import Problem
+from anymetric.recommendation import Choice, Comparison, Recommendation, recommend
 from anymetric.summary import Summary
 
 # Below this share of explained variance the surrogates say little about the metric.
 EXPLAINS = 0.3
 # A condition number beyond which slopes of single surrogates mean nothing.
 COLLINEAR = 1e4
-# A gain of this part of the cost would be worth having: rows that cannot exclude it say too little.
-WORTHWHILE = 0.05
 
 
-class Verdict(Enum):
-    """What to do with a fitted model: a name and a sentence.
+class Hint(Enum):
+    """What to look at where there is no clear improvement: a name and a sentence.
 
     Examples
     --------
-    >>> Verdict.TUNED_THRESHOLD.value
-    'The plain model at a tuned threshold is as good: simply use that.'
+    >>> Hint.FLAT.value[:42]
+    'No change of the model changes the metric:'
     """
 
-    GO = "Training for the metric paid beyond its noise: use this model."
-    TUNED_THRESHOLD = "The plain model at a tuned threshold is as good: simply use that."
-    OFFSETS = "The plain model with tuned offsets is as good: simply use that."
-    PLAIN = "The plain model is as good: simply use that."
-    WORSE = (
-        "The plain model, tuned where there is something to tune, was better beyond the metric's "
-        "noise: use that."
-    )
-    MORE_ROWS = "The gain is within the metric's noise: more judging rows would tell."
-    COMPARE = (
-        "This method does not measure its gain over the plain model: hold it against "
-        "anymetric.baselines.TunedThreshold on rows of your own."
-    )
-    COMPARE_MANY = (
-        "The gain over the plain model was not measured: hold it against logistic regression on "
-        "rows of your own."
-    )
-    COMPARE_PLAIN = (
-        "The gain over the plain model was not measured: hold it against a plain one on rows of "
-        "your own."
-    )
-    SAME = (
+    FLAT = (
         "No change of the model changes the metric: see that it reads the labels as they are in y, "
-        "and that the judging rows have them all."
+        "and that the validation rows have them all."
     )
     MORE_SURROGATES = (
         "The surrogates hardly explain the metric near this model: add surrogates, such as slices "
@@ -70,15 +48,16 @@ class Verdict(Enum):
 
 @dataclass(frozen=True, eq=False)
 class Diagnosis:
-    """Numbers and a verdict; print it.
+    """Numbers and a recommendation; print it.
 
     Attributes
     ----------
     cost, error : float
-        The cost of the model on the rows given, and the metric's own noise on the rows that
-        judged (NaN if the method did not measure it).
+        The cost of the model on the rows given, and the metric's own noise on the validation rows
+        (NaN if the method did not measure it).
     gain, gain_error : float
-        By how much the model beat the plain one at its best threshold, on the rows that judged.
+        By how much the model costs less than the plain one at its best threshold, on the
+        validation rows.
     optimism : float
         By how much the best of the candidates looks better than it is.
     slack : float
@@ -90,7 +69,11 @@ class Diagnosis:
         The share of the probes that could not be used.
     slopes, errors : dict
         How the cost changes with each surrogate, with standard errors.
-    verdict : Verdict
+    recommendation : Recommendation
+        By comparison with baselines, where there are any; otherwise with the plain model on the
+        validation rows.
+    hint : Hint or None
+        What to look at where there is no clear improvement.
     families : dict
         Where several families of models competed: each one's share of the answer, and how far the
         best of it is behind the best of all, with its error.
@@ -101,8 +84,8 @@ class Diagnosis:
     >>> from anymetric import MetricClassifier
     >>> X, y = make_classification(600, weights=[0.9], random_state=0)
     >>> found = MetricClassifier("f1", random_state=0).fit(X, y).diagnose(X, y)
-    >>> found.verdict in Verdict
-    True
+    >>> found.recommendation.baseline
+    'the plain model with a tuned threshold'
     """
 
     cost: float
@@ -116,12 +99,13 @@ class Diagnosis:
     lost: float
     slopes: Mapping[str, float]
     errors: Mapping[str, float]
-    verdict: Verdict
+    recommendation: Recommendation
+    hint: Hint | None = None
     families: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
     def __str__(self) -> str:
         lines = [
-            f"{self.verdict.name}: {self.verdict.value}",
+            str(self.recommendation),
             f"cost {self.cost:.4f}, noise of the metric {self.error:.4f}",
             f"gain over the plain model {self.gain:.4f} ± {self.gain_error:.4f}, "
             f"optimism of the choice {self.optimism:.4f}",
@@ -133,7 +117,8 @@ class Diagnosis:
             f"  {name}: slope {slope:+.4f} ± {self.errors[name]:.4f}"
             for name, slope in self.slopes.items()
         ]
-        return "\n".join([*lines[:3], *told(self.families), *lines[3:]])
+        hints = [] if self.hint is None else [self.hint.value]
+        return "\n".join([lines[0], *hints, *lines[1:3], *told(self.families), *lines[3:]])
 
 
 def explained(r_squared: float) -> str:
@@ -203,6 +188,7 @@ def diagnose(
     run: Summary,
     rng: np.random.Generator,
     pairs: int = 64,
+    comparisons: Sequence[Comparison] = (),
 ) -> Diagnosis:
     """Probe the metric around a model and weigh what the run measured.
 
@@ -216,10 +202,13 @@ def diagnose(
     rng : numpy Generator
     pairs : int
         Pairs of probes: twice as many metric calls.
+    comparisons : sequence of Comparison
+        With baselines, on rows that no method was trained on; they decide where they are given.
     """
     ledger = Ledger(problem)
     here = ledger.evaluate(theta)
     estimate = Subspace(m=pairs, nonnegative=False).estimate(ledger, here, rng)
+    found = recommend(comparisons) if comparisons else out_of_fold(run, problem)
     return Diagnosis(
         cost=here.cost,
         slack=estimate.slack,
@@ -228,15 +217,8 @@ def diagnose(
         lost=estimate.lost / max(pairs, 1),
         slopes=dict(zip(problem.names, estimate.gradient.tolist(), strict=True)),
         errors=dict(zip(problem.names, estimate.errors.tolist(), strict=True)),
-        verdict=decide(
-            run.gain,
-            run.gain_error,
-            estimate,
-            here.cost,
-            optimism=run.optimism,
-            thresholds=problem.metric.decides and problem.labels is not None,
-            many=isinstance(problem.labels, Classes),
-        ),
+        recommendation=found,
+        hint=hint(found, estimate, measured=not np.isnan(run.gain)),
         families=run.family_table,
         error=run.error,
         gain=run.gain,
@@ -245,69 +227,53 @@ def diagnose(
     )
 
 
-def decide(
-    gain: float,
-    gain_error: float,
-    estimate: Estimate,
-    cost: float,
-    *,
-    optimism: float = 0.0,
-    thresholds: bool = True,
-    many: bool = False,
-) -> Verdict:
-    """Return the verdict: a clear gain or loss first, then why there is none.
+def out_of_fold(run: Summary, problem: Problem) -> Recommendation:
+    """Return the recommendation of what a run measured: beside the plain model, out of fold.
+
+    The model is the best of several on those rows and looks better than it is by the optimism:
+    a clear difference exceeds that too.
+
+    Examples
+    --------
+    >>> from anymetric.data import Data
+    >>> from anymetric.metrics import as_metric
+    >>> data = Data(np.zeros((2, 1)), np.array([1.0, -1.0]))
+    >>> problem = Problem(data, "logistic", as_metric("f1"), labels=(0, 1))
+    >>> out_of_fold(Summary(gain=0.05, gain_error=0.01, optimism=0.01), problem).choice.name
+    'MODEL'
+    """
+    error = run.gain_error + 0.5 * float(np.nan_to_num(run.optimism))
+    plain = plain_model(problem)
+    absent = f"The improvement over {plain} was not measured: compare with anymetric.baselines."
+    return recommend([Comparison(plain, run.gain, error)], absent=absent)
+
+
+def plain_model(problem: Problem) -> str:
+    """Return what the plain model of a problem is called."""
+    if not problem.metric.decides or problem.labels is None:
+        return "the plain model"
+    tuned = "tuned offsets" if isinstance(problem.labels, Classes) else "a tuned threshold"
+    return f"the plain model with {tuned}"
+
+
+def hint(found: Recommendation, estimate: Estimate, *, measured: bool = True) -> Hint | None:
+    """Return what to look at where there is no clear difference.
 
     Surrogates that cannot be told apart matter only to a method that goes by their slopes: where
-    the gain was measured, it speaks for itself.
-
-    Parameters
-    ----------
-    gain, gain_error : float
-        Over the plain model, at its best threshold where the metric knows `thresholds`; NaN if
-        the method did not measure it.
-    estimate : Estimate
-        How the surrogates explain the metric near the model.
-    cost : float
-        Of the model: a gain is measured against it.
-    optimism : float
-        How much better the best of several looks than it is: a clear gain or loss exceeds that too,
-        for the plain model's threshold was chosen on the same rows.
-    thresholds : bool
-    many : bool
-        Whether there are more than two classes, each with an offset instead of a threshold.
+    the gain was `measured`, it speaks for itself.
 
     Examples
     --------
-    >>> import numpy as np
-    >>> clear = Estimate(np.ones(1), np.zeros(1), 1.0, 0.9)
-    >>> [decide(gain, 0.01, clear, cost=0.5).name for gain in (0.05, 0.015, 0.0, -0.05)]
-    ['GO', 'MORE_ROWS', 'TUNED_THRESHOLD', 'WORSE']
+    >>> level = recommend([Comparison("the plain model", 0.0, 0.1)])
+    >>> hint(level, Estimate(np.ones(1), np.zeros(1), 1.0, 0.1)).name
+    'MORE_SURROGATES'
     """
-    if abs(gain) > 2.0 * gain_error + np.nan_to_num(optimism):
-        return Verdict.GO if gain > 0.0 else Verdict.WORSE
+    if found.choice in (Choice.MODEL, Choice.BASELINE):
+        return None
     if estimate.flat:
-        return Verdict.SAME
+        return Hint.FLAT
     if estimate.r_squared < EXPLAINS:
-        return Verdict.MORE_SURROGATES
-    if np.isnan(gain):
-        return uncompared(estimate.condition, thresholds=thresholds, many=many)
-    if gain + 2.0 * gain_error > WORTHWHILE * abs(cost):
-        return Verdict.MORE_ROWS
-    if not thresholds:
-        return Verdict.PLAIN
-    return Verdict.OFFSETS if many else Verdict.TUNED_THRESHOLD
-
-
-def uncompared(condition: float, *, thresholds: bool, many: bool) -> Verdict:
-    """Return the verdict where the method did not measure its gain.
-
-    Examples
-    --------
-    >>> uncompared(2.0, thresholds=False, many=False).name
-    'COMPARE_PLAIN'
-    """
-    if condition > COLLINEAR:
-        return Verdict.FEWER_SURROGATES
-    if many:
-        return Verdict.COMPARE_MANY
-    return Verdict.COMPARE if thresholds else Verdict.COMPARE_PLAIN
+        return Hint.MORE_SURROGATES
+    if not measured and estimate.condition > COLLINEAR:
+        return Hint.FEWER_SURROGATES
+    return None

@@ -118,7 +118,7 @@ def test_what_the_errors_are_is_said_once(kind):
 @pytest.mark.parametrize("kind", ["auto", "descent", "many", "heavy"])
 def test_surrogates_are_warned_of_for_researchers_only(kind):
     body = re.sub(r"<script.*?</script>", "", page(made(kind)), flags=re.DOTALL)
-    body = body.replace(made(kind).diagnosis.get("says") or "no advice", "")
+    body = body.replace(made(kind).recommendation.get("says") or "no advice", "")
     body = body.partition('<section id="again"')[0]
     left = re.sub(r"<details><summary>For researchers.*?</section>", "", body, flags=re.DOTALL)
     assert "urrogate" in body

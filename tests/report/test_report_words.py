@@ -17,7 +17,8 @@ from anymetric.cli.voice import Voice, measured
 from anymetric.data import Data
 from anymetric.displays import SliceWeightsDisplay
 from anymetric.metrics import as_metric
-from anymetric.report import Run, gather, page
+from anymetric.report import gather, page
+from anymetric.report.advice import advice
 from anymetric.report.course import course_of, surrogate_names
 from anymetric.report.markup import number
 from anymetric.report.sample import Sample
@@ -85,10 +86,11 @@ def test_an_error_that_is_but_rounding_is_none():
 
 
 @pytest.mark.parametrize("kind", ["auto", "ranker", "regressor", "many", "profit"])
-def test_the_page_says_the_recommendation_that_the_terminal_says(kind):
+def test_the_report_says_the_recommendation_that_the_terminal_says(kind):
     run = made(kind)
     html = page(run).replace("&#x27;", "'")
-    assert html.count(run.diagnosis["says"]) == 2  # on top, and with what it rests on
+    assert headline(run) == run.recommendation["says"]
+    assert html.count(run.recommendation["says"]) == 1
 
 
 def test_a_default_regression_is_not_advised_to_leave_out_surrogates():
@@ -97,7 +99,7 @@ def test_a_default_regression_is_not_advised_to_leave_out_surrogates():
     X = rng.normal(size=(400, 4))
     y = 1e6 * X[:, 0] + 1e5 * rng.normal(size=400)
     ours = MetricRegressor("r2", random_state=0).fit(X[:250], y[:250])
-    assert "surrogates" not in gather(ours, X[250:], y[250:]).diagnosis["says"]
+    assert gather(ours, X[250:], y[250:]).diagnosis["hint"] is None
 
 
 def test_what_the_surrogates_explain_is_not_reported_where_nothing_changed():
@@ -112,11 +114,9 @@ def test_what_the_surrogates_explain_is_not_reported_where_nothing_changed():
 def test_a_baseline_without_an_answer_was_compared_all_the_same():
     ours = {"name": "ours", "value": 0.7, "error": 0.01, "improvement": 0.0}
     silent = {"name": "silent", "value": float("nan"), "improvement": float("nan")}
-    said = headline(Run({"name": "f1"}, {"n": 9}, [ours, silent]))
-    assert said == "The metric had no answer for any other method on these rows."
-    assert (
-        headline(Run({"name": "f1"}, {"n": 9}, [ours])) == "No other method was compared with it."
-    )
+    said = advice([ours, silent], greater=True).says
+    assert said == "The metric had no answer for any baseline on these rows."
+    assert advice([ours], greater=True).says == "Not compared with any baseline."
 
 
 def test_rows_that_a_method_saw_tell_nothing_of_its_promise():
@@ -300,4 +300,4 @@ def test_silent_baselines_are_distinguished_from_none():
     silent = LogisticRegression().fit(X[:300], y[:300])
     silent.intercept_ -= 100.0
     run = gather(ours, X[300:], y[300:], baselines={"silent": silent})
-    assert headline(run) == "The metric had no answer for any other method on these rows."
+    assert headline(run) == "The metric had no answer for any baseline on these rows."

@@ -1,7 +1,7 @@
 """Baselines: simpler or published methods for the same metrics, with the same interface."""
 
 from anymetric.baselines._thresholds import tune_group_thresholds, tune_threshold
-from anymetric.baselines.boosted import LightGBMThreshold
+from anymetric.baselines.boosted import LightGBMThreshold, ValidationLightGBM
 from anymetric.baselines.clean import BothLogistic, DomainWeighted, ValidationLogistic
 from anymetric.baselines.cmaes import CMAES
 from anymetric.baselines.fweg import FWEG
@@ -13,8 +13,11 @@ from anymetric.baselines.logistic import (
     LogisticBaseline,
     TunedThreshold,
 )
+from anymetric.baselines.numbers import RegressionBaseline
+from anymetric.baselines.ranking import LambdaRank
 from anymetric.baselines.rates import GenRates
 from anymetric.baselines.relaxed import RelaxedFM
+from anymetric.baselines.rows import RowRuleLightGBM, RowRuleLogistic
 
 __all__ = [
     "CMAES",
@@ -26,10 +29,15 @@ __all__ = [
     "GenRates",
     "GroupThresholds",
     "KarRanker",
+    "LambdaRank",
     "LightGBMThreshold",
     "LogisticBaseline",
+    "RegressionBaseline",
     "RelaxedFM",
+    "RowRuleLightGBM",
+    "RowRuleLogistic",
     "TunedThreshold",
+    "ValidationLightGBM",
     "ValidationLogistic",
     "tune_group_thresholds",
     "tune_threshold",

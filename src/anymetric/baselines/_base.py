@@ -11,10 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval
 
+from anymetric.auto.constants import FEWEST_ROWS
+from anymetric.baselines._fits import folds
 from anymetric.baselines._trials import Trials
+from anymetric.blocks import Queries
 from anymetric.estimators import MetricClassifier
 from anymetric.history import History
 from anymetric.ledger import BudgetSpent
+from anymetric.metrics import Limited
+from anymetric.metrics.ranked import QUERY
 from anymetric.problem import Problem
 from anymetric.solution import Solution, Status, keeping
 from anymetric.summary import plain
@@ -22,6 +27,7 @@ from anymetric.summary import plain
 # What scikit-learn checks such parameters for.
 POSITIVE = Interval(numbers.Real, 0.0, None, closed="neither")
 COUNT = Interval(numbers.Integral, 1, None, closed="left")
+FOLDS = Interval(numbers.Integral, 2, None, closed="left")
 COUNT_OR_NONE = Interval(numbers.Integral, 0, None, closed="left")
 
 
@@ -53,9 +59,18 @@ class Baseline:
         self._set_coefficients(weights, float(offset) + solution.summary.chosen.get("shift", 0.0))
         self._report(problem, solution)
 
+    def _keep_record(self, *given: Any) -> None:
+        """Keep nothing: what a metric values is read from runs of the default."""
+
     def _report(self, problem: Problem, solution: Solution) -> None:
-        self.cost_ = solution.cost
-        self.validation_score_ = float(problem.metric.value(solution.cost))
+        goal = problem.metric
+        if isinstance(goal, Limited):  # whoever keeps the limits costs what the objective does
+            kept = solution.cost < goal.jump
+            self.cost_ = solution.cost if kept else np.nan
+            self.validation_score_ = float(goal.of.value(self.cost_))
+        else:
+            self.cost_ = solution.cost
+            self.validation_score_ = float(goal.value(solution.cost))
         self.status_ = solution.status
         self.history_ = History(solution.history, problem.names)
         summary = solution.summary
@@ -75,6 +90,8 @@ max_metric_calls, random_state
 
     _takes_many = False
     _calibrates = False
+    # Folds of the training rows where no validation rows are given; None holds some out.
+    cv: int | None = None
 
     def __init__(
         self,
@@ -94,6 +111,22 @@ max_metric_calls, random_state
         self.validation_fraction = validation_fraction
         self.max_metric_calls = max_metric_calls
         self.random_state = random_state
+
+    def _held_out(self, data: Any, rng: np.random.Generator) -> Any:
+        if self.cv is None:
+            return super()._held_out(data, rng)  # type: ignore[no-untyped-call]
+        return self._cross_fitted(data)  # type: ignore[no-untyped-call]
+
+    def _folds(self, problem: Problem, rng: np.random.Generator) -> NDArray[np.intp] | None:
+        """Return the fold of each training row; None where other rows validate."""
+        if self.cv is None or problem.valid is not problem.train:
+            return None
+        if len(problem.train) < FEWEST_ROWS:
+            return None
+        if QUERY in problem.train.side:  # rows of a query stay together
+            queries = Queries.of(problem.train.side[QUERY])
+            return np.asarray(rng.permutation(len(queries)) % self.cv)[queries.member]
+        return folds(self._strata(problem.train), self.cv, rng)  # type: ignore[no-untyped-call]
 
 
 def grid(given: float | Sequence[float] | None, default: Sequence[float]) -> list[float]:

@@ -93,6 +93,33 @@ class CrossFit:
         return theta, scores
 
 
+def out_of_fold(
+    model: Model,
+    data: Data,
+    C: float,
+    rows: Floats,
+    fold: NDArray[np.intp],
+    start: Floats | None = None,
+) -> Floats:
+    """Return each row's score by a logistic regression that was trained without its fold.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> data = Data(np.array([[1.0], [-1.0]] * 4), np.array([1.0, -1.0] * 4))
+    >>> fold = np.arange(8) // 4
+    >>> scores = out_of_fold(Linear(), data, 1.0, data.weights, fold)
+    >>> bool(np.all(scores * data.y > 0))
+    True
+    """
+    scores = np.empty(len(fold))
+    for number in np.unique(fold):
+        held = np.flatnonzero(fold == number)
+        without = logistic(model, data, C, np.where(fold == number, 0.0, rows), start)
+        scores[held] = model.scores(data.X[held], without)
+    return scores
+
+
 def folds(strata: NDArray[np.generic], count: int, rng: np.random.Generator) -> NDArray[np.intp]:
     """Deal rows out to folds, each value of `strata` evenly.
 

@@ -46,9 +46,10 @@ class Trials:
         self.settings: list[dict[str, Any]] = []
         self._last = time.perf_counter()
 
-    def judge(self, theta: Floats, **settings: Any) -> None:
-        """Keep a model at its own threshold."""
-        self.keep(theta, float(self.ledger.ask(self.problem.judge, self.scores(theta))), **settings)
+    def judge(self, theta: Floats, scores: Floats | None = None, **settings: Any) -> None:
+        """Keep a model at its own threshold, by its scores of the validation rows."""
+        scores = self.scores(theta) if scores is None else scores
+        self.keep(theta, float(self.ledger.ask(self.problem.judge, scores)), **settings)
 
     def shifted(self, theta: Floats, limit: int | None = None, **settings: Any) -> None:
         """Keep a model at its best threshold: `shift`, to be added to its intercept."""

@@ -8,13 +8,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from anymetric.baselines._base import POSITIVE, BaselineClassifier, grid
-from anymetric.baselines._fits import GRID, balanced, logistic
+from anymetric.baselines._base import FOLDS, POSITIVE, BaselineClassifier, grid
+from anymetric.baselines._fits import GRID, balanced, logistic, out_of_fold
 from anymetric.baselines._trials import Trials
 from anymetric.problem import Problem
 from anymetric.solution import Status
 
-CONSTRAINTS = BaselineClassifier._parameter_constraints | {"C": [POSITIVE, "array-like", None]}
+CONSTRAINTS = BaselineClassifier._parameter_constraints | {
+    "C": [POSITIVE, "array-like", None],
+    "cv": [FOLDS, None],
+}
 
 
 class LogisticBaseline(BaselineClassifier):
@@ -26,6 +29,9 @@ class LogisticBaseline(BaselineClassifier):
     C : float, list of floats or None
         Inverse of the l2 regularisation, as in scikit-learn; the best of several on the
         validation rows. None tries 0.001, 0.01, 0.1, 1 and 10.
+    cv : int or None
+        Where no validation rows are given: choose by out-of-fold scores of the training rows, in
+        so many folds, and train on all of them. None holds some of them out.
     greater_is_better, standardize, fit_intercept, validation_fraction, max_metric_calls, \
 random_state
         As in `MetricClassifier`.
@@ -59,6 +65,7 @@ n_metric_calls_
         metric: Any = "accuracy",
         *,
         C: float | Sequence[float] | None = None,
+        cv: int | None = None,
         greater_is_better: bool | None = None,
         standardize: bool = True,
         fit_intercept: bool = True,
@@ -76,6 +83,7 @@ n_metric_calls_
             random_state=random_state,
         )
         self.C = C
+        self.cv = cv
 
     def _rows(self, problem: Problem) -> NDArray[np.float64]:
         """Return the training rows' weights."""
@@ -84,27 +92,35 @@ n_metric_calls_
     def _try(self, trials: Trials, rng: np.random.Generator) -> Status:
         problem, theta = trials.problem, None
         rows = self._rows(problem)
-        values = grid(self.C, GRID)
+        values, fold = grid(self.C, GRID), self._folds(problem, rng)
         limit = trials.share(len(values))
         for C in values:
             theta = logistic(problem.model, problem.train, C, rows, theta)
+            scores = trials.scores(theta)
+            if fold is not None:
+                scores = out_of_fold(problem.model, problem.train, C, rows, fold, theta)
+            scores = self._moved(problem, scores)
             if self._shifts:
-                trials.shifted(theta, limit, C=C)
+                trials.at_best(scores, theta, limit, C=C)
             else:
-                trials.judge(theta, C=C)
+                trials.judge(theta, scores, C=C)
         return Status.COMPLETED
+
+    def _moved(self, problem: Problem, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the scores that decide, of scores of the validation rows."""
+        return scores
 
 
 class TunedThreshold(LogisticBaseline):
     """Logistic regression, then the threshold that is best on the validation rows.
 
-    C and threshold are chosen together. All midpoints between neighbouring scores are tried;
-    among equally good shifts the smallest is taken. Where the metric reads scores and no
-    decisions, there is no threshold and this is `LogisticBaseline`.
+    C and threshold are chosen together. All midpoints between neighbouring scores are tried; among
+    equally good shifts the smallest is taken. Where the metric reads scores and no decisions, there
+    is no threshold and this is `LogisticBaseline`. (The paper calls it post-shift.)
 
     Parameters
     ----------
-    metric, C, greater_is_better, standardize, fit_intercept, validation_fraction, \
+    metric, C, cv, greater_is_better, standardize, fit_intercept, validation_fraction, \
 max_metric_calls, random_state
         As in `LogisticBaseline`, as are the attributes.
 
@@ -127,7 +143,7 @@ class BalancedLogistic(LogisticBaseline):
     ----------
     tune_threshold : bool, default=False
         Tune the threshold on the validation rows too.
-    metric, C, greater_is_better, standardize, fit_intercept, validation_fraction, \
+    metric, C, cv, greater_is_better, standardize, fit_intercept, validation_fraction, \
 max_metric_calls, random_state
         As in `LogisticBaseline`.
 
@@ -145,6 +161,7 @@ max_metric_calls, random_state
         *,
         C: float | Sequence[float] | None = None,
         tune_threshold: bool = False,
+        cv: int | None = None,
         greater_is_better: bool | None = None,
         standardize: bool = True,
         fit_intercept: bool = True,
@@ -155,6 +172,7 @@ max_metric_calls, random_state
         super().__init__(
             metric,
             C=C,
+            cv=cv,
             greater_is_better=greater_is_better,
             standardize=standardize,
             fit_intercept=fit_intercept,

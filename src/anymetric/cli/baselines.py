@@ -6,43 +6,33 @@ import re
 import sys
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass, field, replace
-from importlib.util import find_spec
-from inspect import signature
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.dummy import DummyRegressor
-from sklearn.linear_model import HuberRegressor, RidgeCV
 
-from anymetric import baselines
+from anymetric.baselines import LambdaRank, RegressionBaseline
 from anymetric.cli.budget import Plan
+from anymetric.cli.catalogue import Entry, Task
 from anymetric.cli.faults import UserError
-from anymetric.cli.many import baselines_of_many
 from anymetric.cli.progress import Course, Observer
 from anymetric.cli.targets import Target
 from anymetric.cli.voice import Voice
 from anymetric.errors import MetricWarning
 from anymetric.estimators import MetricClassifier, MetricRegressor
 from anymetric.estimators._shell import MetricEstimator
-from anymetric.metrics import (
-    Constraint,
-    FBeta,
-    MacroByGroup,
-    Metric,
-    MetricError,
-)
+from anymetric.metrics import Constraint, Metric, MetricError
 
 OURS = "anymetric"
-# Beside our own: what the table of `fit` shows.
-SHORT = ("logistic regression", "balanced", "tuned threshold", "mean", "ridge", "huber")
+# Ways to train that are no baselines.
+METHODS = ("auto", "descent", "paper", "notebook")
+# Where every evaluation counts, these baselines are the ones to beat.
+FRUGAL = ("balanced", "threshold", "lightgbm", "constant", "ridge", "clean", "lambdarank")
 # A baseline whose metric is a function may call it as often as we did, and at least this often.
 FEWEST_CALLS = 200
-# With fewer calls than this a baseline does not choose between regularisations.
-FEW_CALLS = 25
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,8 +75,8 @@ class Setting:
     Examples
     --------
     >>> from anymetric.metrics import as_metric
-    >>> sorted(baselines_for(Setting(as_metric("f1"), Target((0, 1))), short=True))
-    ['balanced', 'logistic regression', 'tuned threshold']
+    >>> list(baselines_for(Setting(as_metric("f1"), Target((0, 1)), model="linear"), short=True))
+    ['logistic regression', 'balanced', 'tuned threshold']
     """
 
     metric: Metric
@@ -162,7 +152,7 @@ def fitted(model: Any, train: Rows, valid: Rows | None, target: Target) -> float
     judges = {} if valid is None else valid.given("_val")
     began = time.perf_counter()
     try:
-        if isinstance(model, MetricEstimator):
+        if isinstance(model, MetricEstimator | RegressionBaseline | LambdaRank):
             model.fit(**train.given(), **judges)
         else:
             model.fit(train.X, train.y)
@@ -191,69 +181,64 @@ def in_labels(message: str, target: Target) -> str:
 
 
 def baselines_for(
-    setting: Setting, *, groups: bool = False, valid: bool = False, short: bool = False
-) -> dict[str, Callable[[int | None], Any]]:
-    """Return by name how each baseline is made, given how often it may call the metric.
+    setting: Setting,
+    rows: Rows | None = None,
+    *,
+    groups: bool = False,
+    valid: bool = False,
+    short: bool = False,
+    frugal: bool = False,
+) -> dict[str, Entry]:
+    """Return the baselines of a setting by the names that tables have for them.
+
+    Where `short`, those that `fit` compares with: without trees where lines are asked for. Where
+    evaluations are few, `frugal` leaves the strongest.
 
     Examples
     --------
     >>> from anymetric.metrics import as_metric
     >>> list(baselines_for(Setting(as_metric("r2"), Target())))
-    ['mean', 'ridge', 'huber']
+    ['constant', 'ridge', 'LightGBM']
     """
-    if setting.target.many:
-        found = baselines_of_many(setting.metric, setting.seed, valid)
-    elif setting.target.labels is None:
-        found = _regressors()
-    else:
-        found = _classifiers(setting, groups, valid)
-    return {name: make for name, make in found.items() if not short or name in SHORT}
+    found = task(setting, rows, groups=groups, valid=valid).entries()
+    if short:
+        found = [one for one in found if one.short]
+        found = [one for one in found if setting.model != "linear" or not one.trees]
+    if frugal:
+        found = [one for one in found if one.method in FRUGAL]
+    return {one.name: one for one in found if one.method != setting.method}
 
 
-def _regressors() -> dict[str, Callable[[int | None], Any]]:
-    return {
-        "mean": lambda calls: DummyRegressor(),
-        "ridge": lambda calls: RidgeCV(np.logspace(-3, 3, 13)),
-        "huber": lambda calls: HuberRegressor(max_iter=1000),
-    }
+def task(
+    setting: Setting, rows: Rows | None = None, *, groups: bool = False, valid: bool = False
+) -> Task:
+    """Return what baselines are asked for."""
+    numbers = setting.target.labels is None
+    known = 0 if rows is None else len(rows.y)
+    return Task(
+        setting.metric,
+        setting.subject_to,
+        "numbers" if numbers else "many" if setting.target.many else "two",
+        setting.seed,
+        groups,
+        valid,
+        positive=numbers and rows is not None and float(rows.y.min()) > 0.0,
+        group_thresholds=setting.group_thresholds,
+        rows=known,
+    )
 
 
-def _classifiers(
-    setting: Setting, groups: bool, valid: bool
-) -> dict[str, Callable[[int | None], Any]]:
-    metric, decides = setting.metric, setting.metric.decides
-    of = metric.of if isinstance(metric, MacroByGroup) else metric
-    ratio = isinstance(of, FBeta)
-    asked: dict[str, tuple[str, bool, dict[str, Any]]] = {
-        "logistic regression": ("LogisticBaseline", True, {}),
-        "balanced": ("BalancedLogistic", True, {}),
-        "tuned threshold": ("TunedThreshold", True, {}),
-        "balanced, tuned threshold": ("BalancedLogistic", decides, {"tune_threshold": True}),
-        "class weights": ("ClassWeightSearch", decides, {}),
-        "thresholds by group": ("GroupThresholds", decides and groups, {}),
-        "relaxed F-measure": ("RelaxedFM", ratio, {}),
-        "ratios (GenRates)": ("GenRates", ratio, {}),
-        "FW-EG": ("FWEG", decides, {}),
-        "precision at k (Kar)": ("KarRanker", not (decides or setting.called), {}),
-        "on validation rows": ("ValidationLogistic", valid, {}),
-        "on both": ("BothLogistic", valid, {}),
-        "domain weights": ("DomainWeighted", valid, {}),
-        "CMA-ES": ("CMAES", find_spec("cma") is not None, {}),
-        "LightGBM, tuned threshold": ("LightGBMThreshold", find_spec("lightgbm") is not None, {}),
-    }
-    return {name: _maker(kind, setting, more) for name, (kind, fits, more) in asked.items() if fits}
-
-
-def _maker(kind: str, setting: Setting, more: dict[str, Any]) -> Callable[[int | None], Any]:
-    def make(calls: int | None) -> Any:
-        # Without a limit of ours each keeps the one that it has of its own.
-        limit: dict[str, Any] = {} if calls is None else {"max_metric_calls": calls}
-        made = getattr(baselines, kind)
-        if calls is not None and calls < FEW_CALLS and "C" in signature(made).parameters:
-            limit["C"] = 1.0  # all of them for the threshold
-        return made(setting.metric, random_state=setting.seed, **limit, **more)
-
-    return make
+def own_entry(setting: Setting, train: Rows, valid: Rows | None) -> Entry | None:
+    """Return the baseline that `--method` names; None where it names a method of ours."""
+    if setting.method in METHODS:
+        return None
+    given = {"groups": train.groups is not None, "valid": valid is not None}
+    known = {one.method: one for one in task(setting, train, **given).entries()}
+    if setting.method not in known:
+        raise UserError(
+            f"--method {setting.method} is not for this task; there are: auto, {', '.join(known)}."
+        )
+    return known[setting.method]
 
 
 def allowance(setting: Setting, ours: Any) -> int | None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-# A baseline may tune its threshold with one call in so many of all.
-PART = 12
+# The baselines together may tune themselves with one call in so many of all.
+PART = 4
 # Fewer calls than this for each method, and there is no comparison: all but one train.
 LEAST = 4
 
@@ -39,7 +39,9 @@ class Plan:
         if methods < 2 or total < LEAST * methods:
             plan = cls(total, max(total - 1, 1), 0, min(1, total - 1))
         else:
-            each = max(min(total // PART, (total - methods) // (2 * methods - 2)), 1)
+            each = max(
+                min(total // (PART * (methods - 1)), (total - methods) // (2 * methods - 2)), 1
+            )
             plan = cls(total, total - methods - each * (methods - 1), each, methods)
         half = plan.training // 2 if refit else 0
         return replace(plan, training=plan.training - half, refit=half)

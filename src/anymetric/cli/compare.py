@@ -12,7 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 
-from anymetric.cli.baselines import OURS, Setting, baselines_for, fit_ours, notes_of_warnings
+from anymetric.cli.baselines import (
+    METHODS,
+    OURS,
+    Setting,
+    baselines_for,
+    fit_ours,
+    notes_of_warnings,
+)
 from anymetric.cli.black_box import BlackBox
 from anymetric.cli.budget import LEAST, Plan
 from anymetric.cli.faults import UserError, hint, need
@@ -22,8 +29,8 @@ from anymetric.cli.roles import Roles, Sample
 from anymetric.cli.rows import Division, check_judged, dealt, some_out, with_every_class
 from anymetric.cli.tables import check_kind, check_out, write_table
 from anymetric.cli.targets import Target, Task
+from anymetric.cli.training import train_baselines
 from anymetric.cli.voice import Voice, measured, number
-from anymetric.cli.work import train_baselines
 from anymetric.metrics.evaluations import answered_by
 from anymetric.metrics.metered import Metered
 from anymetric.recorded import Recorded
@@ -141,6 +148,11 @@ class Compare:
         return replace(setting, plan=plan), budget
 
     def _makers(self, setting: Setting, groups: bool, valid: bool) -> dict[str, Any]:
+        if setting.method not in METHODS:
+            raise UserError(
+                f"--method {setting.method} is a baseline, and all of them are compared: leave it "
+                "out, or choose some with --only."
+            )
         makers = baselines_for(setting, groups=groups, valid=valid, short=self.short)
         for name in self.only:
             if name not in makers:

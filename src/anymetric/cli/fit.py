@@ -1,4 +1,4 @@
-"""Fit: a model for the metric, a table against what else could be done, and a page."""
+"""Fit: a model for the metric, a table of it beside baselines, and a report."""
 
 from __future__ import annotations
 
@@ -19,22 +19,20 @@ from anymetric.cli.asked import (
 from anymetric.cli.baselines import Setting, notes_of_warnings
 from anymetric.cli.black_box import BlackBox
 from anymetric.cli.faults import UserError, stopping
-from anymetric.cli.limits import find_limits, limit_line
+from anymetric.cli.limits import find_limits
+from anymetric.cli.outcome import Outcome
 from anymetric.cli.roles import Roles
 from anymetric.cli.rows import Division, check_judged, read_sample
-from anymetric.cli.runs import DONE, LEDGER, MODEL, RunFolder, at_work, check_free
+from anymetric.cli.runs import MODEL, RunFolder, at_work, check_free
 from anymetric.cli.sanity import warn
 from anymetric.cli.schema import guessed
 from anymetric.cli.tables import check_new, check_out
 from anymetric.cli.targets import Target, Task, read_target
-from anymetric.cli.voice import Voice, measured, number
+from anymetric.cli.voice import Voice
 from anymetric.cli.work import Answers, Work
 from anymetric.estimators._ledger import of_setting
 from anymetric.metrics import Metric
 from anymetric.recorded import waiting
-from anymetric.report import Run
-from anymetric.report.explained import most_important
-from anymetric.report.words import families, headline
 
 
 @dataclass(frozen=True)
@@ -73,7 +71,7 @@ class Fit:
     box: BlackBox | None = None
 
     def __call__(self, voice: Voice, answers: Answers | None = None) -> dict[str, Any]:
-        """Read, train, judge, save and tell; return all of it as plain values.
+        """Read, train, compare, save and show; return all of it as plain values.
 
         Parameters
         ----------
@@ -96,7 +94,7 @@ class Fit:
                     check_new(self.out)
                 work = Work(self, run, setting, division, *parts)
                 try:
-                    done, limits = work(voice, answers or self.answers)
+                    done = work(voice, answers or self.answers)
                 except KeyboardInterrupt as stop:
                     if not waiting(stop) or answers is not None:
                         raise
@@ -104,7 +102,9 @@ class Fit:
                     count = len(run.store.open_keys())
         if done is None:
             return self._ask(voice, run.path, count)
-        return self._tell(voice, done, run.path, division, setting, limits)
+        outcome = Outcome(done, run.path, division, setting, self.roles.target, self.out)
+        outcome.show(voice)
+        return outcome.plain()
 
     def _ask(self, voice: Voice, folder: Path, count: int) -> dict[str, Any]:
         """Say that a run waits for answers, and how to give them."""
@@ -237,99 +237,6 @@ class Fit:
             for name, value in joined.items()
             if value not in (None, "")
         }
-
-    def _tell(
-        self,
-        voice: Voice,
-        run: Run,
-        folder: Path,
-        division: Division,
-        setting: Setting,
-        limits: list[dict[str, Any]],
-    ) -> dict[str, Any]:
-        found = run.diagnosis
-        verdict = found.get("says") or f"No diagnosis: {found.get('absent', 'none was made')}"
-        title = f"{run.metric['name']} on {division.words}"
-        better = "greater" if run.metric["greater_is_better"] else "lower"
-        voice.table(HEAD, lines(run), f"{title} ({better} is better)")
-        voice.line(f"On these rows: {headline(run)}")
-        for limit in limits:
-            voice.line(limit_line(limit))
-            if limit["certificate"]:
-                voice.line(f"The certificate: {limit['certificate']}")
-        if limits:
-            voice.line("The other methods were not asked to keep a limit.")
-        voice.line(f"The diagnosis: {verdict}")
-        if won := families(run):
-            voice.line(f"The models: {won}")
-        saved = {
-            name: str(folder / file)
-            for name, file in (
-                ("model", MODEL),
-                ("report", "report.html"),
-                ("run", DONE),
-                ("ledger", LEDGER),
-                ("scores", "scores.csv"),
-            )
-        }
-        if self.out is not None:
-            saved["copy"] = str(self.out)
-        model = saved.get("copy", saved["model"])
-        for line in (run.deployed["refit"]["says"], most_important(run)):
-            if line:
-                voice.line(line)
-        voice.line(f"Saved: {folder}/ (model, run and scores); the model: {model}")
-        voice.line(f"Report: {saved['report']}")
-        return {
-            "metric": run.metric["name"],
-            "greater_is_better": run.metric["greater_is_better"],
-            "target": {"column": self.roles.target, "labels": setting.target.labels},
-            "rows": {
-                "train": len(division.train),
-                "valid": None if division.valid is None else len(division.valid),
-                "table": len(division.test),
-                "words": division.words,
-                "held_out": division.held_out,
-            },
-            "table": run.methods,
-            "limits": limits,
-            "verdict": {
-                "name": found.get("verdict"),
-                "says": verdict,
-                "families": found.get("families", {}),
-            },
-            "slices": run.worth.get("slices", []),
-            "columns": guessed(division.train.schema),
-            "importances": run.importances,
-            "refit": run.deployed["refit"],
-            "saved": saved,
-        }
-
-
-HEAD = ("", "value", "improvement", "seconds", "calls")
-
-
-def lines(run: Run) -> list[list[str]]:
-    """Return a run's table as text, ours last.
-
-    Examples
-    --------
-    >>> lines(Run({"name": "f1"}, {}, [{"name": "anymetric", "value": 0.5, "calls": 3}]))
-    [['anymetric', '0.5000', '', '-', '3']]
-    """
-    ours = run.methods[0]
-    return [
-        [
-            row["name"],
-            measured(row.get("value"), row.get("error")),
-            ""
-            if row is ours
-            else measured(row.get("improvement"), row.get("improvement_error"), sign=True),
-            number(row.get("seconds"), 1),
-            "-" if row.get("calls") is None else f"{row['calls']:,}",
-        ]
-        for row in [*run.methods[1:], ours]
-    ]
 
 
 def tupled(values: dict[str, Any]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Limits: what `--subject-to` says, read and told."""
+"""Limits: what `--subject-to` says, and what the saved model makes of it."""
 
 from __future__ import annotations
 
@@ -40,23 +40,27 @@ def one_limit(text: str) -> Constraint:
     return make(imported(address.strip()), frame.bound, confidence=frame.confidence)
 
 
-def told_limits(model: Any, rows: Any, y: Any) -> list[dict[str, Any]]:
-    """Return every limit of a fitted model, out of fold and on rows that no method saw."""
-    seen = getattr(model, "constraints_", ())
-    if not seen:
-        return []
-    new = model.constraint_values(rows.X, y, groups=rows.groups, side=rows.side or None)
+def limits_of_saved(row: dict[str, Any], model: Any) -> list[dict[str, Any]]:
+    """Return every limit of a model, out of fold and on the rows of its table.
+
+    Examples
+    --------
+    >>> row = {"limits": [{"limit": "recall >= 0.8", "value": 0.79, "kept": False}]}
+    >>> limits_of_saved(row, None)[0]["out_of_fold"] is None
+    True
+    """
+    before = {str(one.limit): one.value for one in getattr(model, "constraints_", ())}
     certified = getattr(model, "certificates_", ())
     promises = {one.claim.metric.name: str(one) for one in certified}
     return [
         {
-            "limit": str(before.limit),
-            "out_of_fold": before.value,
-            "value": after.value,
-            "kept": after.kept,
-            "certificate": promises.get(before.limit.metric.name, ""),
+            "limit": one["limit"],
+            "out_of_fold": before.get(one["limit"]),
+            "value": one["value"],
+            "kept": one["kept"],
+            "certificate": promises.get(one["limit"].split(" ")[0], ""),
         }
-        for before, after in zip(seen, new, strict=True)
+        for one in row.get("limits", ())
     ]
 
 
@@ -69,5 +73,5 @@ def limit_line(row: dict[str, Any]) -> str:
     'The limit recall >= 0.8: 0.8100 out of fold; 0.7900 on these rows, not kept'
     """
     end = "kept" if row["kept"] else "not kept"
-    values = f"{row['out_of_fold']:.4f} out of fold; {row['value']:.4f} on these rows"
-    return f"The limit {row['limit']}: {values}, {end}"
+    before = "" if row["out_of_fold"] is None else f"{row['out_of_fold']:.4f} out of fold; "
+    return f"The limit {row['limit']}: {before}{row['value']:.4f} on these rows, {end}"

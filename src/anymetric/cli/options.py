@@ -13,18 +13,35 @@ BOX = "A program or a person as the metric"
 
 
 class Method(StrEnum):
-    """Ways to train.
+    """Ways to train: ours, those of the paper, and baselines.
 
     Examples
     --------
-    >>> [method.value for method in Method]
-    ['auto', 'descent', 'paper', 'notebook']
+    >>> Method("threshold").name
+    'THRESHOLD'
     """
 
     AUTO = "auto"
     DESCENT = "descent"
     PAPER = "paper"
     NOTEBOOK = "notebook"
+    LOGISTIC = "logistic"
+    BALANCED = "balanced"
+    THRESHOLD = "threshold"
+    BALANCED_THRESHOLD = "balanced-threshold"
+    CLASS_WEIGHTS = "class-weights"
+    GROUP_THRESHOLDS = "group-thresholds"
+    ROW_RULE = "row-rule"
+    CONSTANT = "constant"
+    RIDGE = "ridge"
+    QUANTILE = "quantile"
+    LOG_RIDGE = "log-ridge"
+    LIGHTGBM = "lightgbm"
+    LIGHTGBM_ROW_RULE = "lightgbm-row-rule"
+    LAMBDARANK = "lambdarank"
+    CLEAN = "clean"
+    CLEAN_LIGHTGBM = "clean-lightgbm"
+    BOTH = "both"
 
 
 class Family(StrEnum):
@@ -287,7 +304,14 @@ Valid = Annotated[
 ]
 Training = Annotated[
     Method,
-    typer.Option("--method", help="How to train.", rich_help_panel=TRAINING),
+    typer.Option(
+        "--method",
+        help="How to train: auto compares with baselines and saves the recommended model; "
+        "threshold, lightgbm, ridge and the like train that baseline and save it.",
+        metavar="NAME",
+        show_choices=False,
+        rich_help_panel=TRAINING,
+    ),
 ]
 Families = Annotated[
     Family,

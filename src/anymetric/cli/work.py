@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
-from anymetric.cli.baselines import OURS, Rows, Setting, allowance, baselines_for, fit_ours, fitted
+from anymetric.baselines.portable import portable
+from anymetric.cli.baselines import (
+    OURS,
+    Rows,
+    Setting,
+    baselines_for,
+    fitted,
+    own_entry,
+)
 from anymetric.cli.budget import Plan
+from anymetric.cli.catalogue import Entry
 from anymetric.cli.faults import Stopped, UserError, full, need
-from anymetric.cli.limits import told_limits
 from anymetric.cli.models import TableModel, dump_model
 from anymetric.cli.progress import Course, told
 from anymetric.cli.refit import Refitted, held_out, refit
@@ -22,6 +29,7 @@ from anymetric.cli.runs import DONE, MODEL, RunFolder
 from anymetric.cli.sanity import one_sided
 from anymetric.cli.schema import read_as
 from anymetric.cli.tables import whole
+from anymetric.cli.training import Done, train_baselines, train_ours
 from anymetric.cli.voice import Voice
 from anymetric.metrics import MetricError
 from anymetric.metrics.evaluations import answered_by
@@ -68,8 +76,9 @@ class Work:
     valid: Rows | None
     test: Rows
 
-    def __call__(self, voice: Voice, answers: Answers) -> tuple[Run, list[dict[str, Any]]]:
-        """Train, judge and save; return all that a page shows, and the limits that were set."""
+    def __call__(self, voice: Voice, answers: Answers) -> Done:
+        """Train, compare, recommend and save."""
+        own = own_entry(self.setting, self.train, self.valid)
         makers = self._makers()
         plan = self._plan(len(makers) + 1)
         setting = replace(self.setting, plan=plan)
@@ -77,43 +86,87 @@ class Work:
         meter = Metered(evaluations, None if plan is None else plan.total - plan.refit)
         if answers is Answers.CALLED:
             self._announce(voice, plan)
+        train, valid, test = self._rows()
+        with answered_by(meter), self._keeping(answers, evaluations) as trained:
+            keep = self.run.keep_progress if answers is not Answers.KNOWN else None
+            with about(method=OURS if own is None else own.name):
+                ours, took = self._trained(setting, own, train, valid, voice, meter, keep)
+            trained.append(self._kept(ours, answers))
+            if plan is not None and not plan.compares:
+                makers = {}
+            name = OURS if own is None else own.name
+            models, seconds = train_baselines(setting, makers, ours, train, valid, voice)
+            models, seconds = {name: ours, **models}, {name: took, **seconds}
+            voice.note(f"Evaluating all methods on {self.division.words} ...")
+            with about(stage="test"):
+                found = self._gather(models, test, seconds)
+            chosen = self._chosen(found, name)
+            model = trained[0] = self._kept(models[chosen], answers)
+            meter.most = None if plan is None else plan.total
+            known = found if chosen == name else replace(found, importances={})
+            final = self._final(known, models[chosen], setting, seconds[chosen], voice)
+            done = Done(replace(found, deployed=self._deployed(final)), models, chosen)
+            if answers is not Answers.KNOWN:
+                self._save(final.model)
+                self._write(model, done.found, test)
+                self.run.store.end("done")
+        self._note(model, test, meter, plan, voice, answers)
+        return done
+
+    def _rows(self) -> tuple[Rows, Rows | None, Rows]:
+        """Return the rows to train on, to validate and to compare on."""
         division = self.division
         train = self.numbered(self.train, division.train)
         valid = None if self.valid is None else self.numbered(self.valid, division.valid)
-        test = self.numbered(self.test, division.test)
-        with answered_by(meter), self._keeping(answers, evaluations) as trained:
-            keep = self.run.keep_progress if answers is not Answers.KNOWN else None
-            with about(method=OURS):
-                ours, took = train_ours(setting, train, valid, voice, meter, keep)
-            model = self.model(ours)
-            if answers is not Answers.KNOWN:
-                self._save(model)
-            if ours.status_ is Status.FAULTS:
-                raise UserError(ours.summary_.failure)
-            trained.append(model)
-            if plan is not None and not plan.compares:
-                makers = {}
-            models, seconds = train_baselines(setting, makers, ours, train, valid, voice)
-            models, seconds = {OURS: ours, **models}, {OURS: took, **seconds}
-            voice.note(f"Judging all methods on {self.division.words} ...")
-            with about(stage="test"):
-                found = self._gather(model, models, test, seconds)
-            limits = told_limits(ours, test, model.target.words(test.y))
-            meter.most = None if plan is None else plan.total
-            measured = {"metric": setting.metric.name, "on": division.words, **found.importances}
-            model = replace(model, importances=measured)
-            final = refit(self, model, setting, took, voice)
-            found = replace(found, deployed=self._deployed(final))
-            if answers is not Answers.KNOWN:
-                self._save(final.model)
-                self._write(model, found, test)
-                self.run.store.end("done")
-        if line := one_sided(model.of_matrix(test.X, test.groups, test.side), setting.target):
+        return train, valid, self.numbered(self.test, division.test)
+
+    def _trained(
+        self,
+        setting: Setting,
+        own: Entry | None,
+        train: Rows,
+        valid: Rows | None,
+        voice: Voice,
+        meter: Metered,
+        keep: Callable[..., None] | None,
+    ) -> tuple[Any, float]:
+        """Train what was asked for: our own method, or a baseline on purpose."""
+        if own is None:
+            return train_ours(setting, train, valid, voice, meter, keep)
+        model = own.make(setting.calls)
+        with told(voice, Course(own.name)):
+            return model, fitted(model, train, valid, setting.target)
+
+    def _kept(self, estimator: Any, answers: Answers) -> TableModel:
+        """Return a fitted estimator as a model of tables, saved where answers are not rehearsed."""
+        model = self.model(portable(estimator, self.setting.metric))
+        if answers is not Answers.KNOWN:
+            self._save(model)
+        if getattr(estimator, "status_", None) is Status.FAULTS:
+            raise UserError(estimator.summary_.failure)
+        return model
+
+    def _chosen(self, found: Run, own: str) -> str:
+        """Return which model to save: the recommended one, unless a method was asked for."""
+        if self.setting.method != "auto":
+            return own
+        return str(found.recommendation.get("model") or own)
+
+    def _note(
+        self,
+        model: TableModel,
+        test: Rows,
+        meter: Metered,
+        plan: Plan | None,
+        voice: Voice,
+        answers: Answers,
+    ) -> None:
+        """Warn of a model that flags nobody or everybody; say how many calls were made."""
+        if line := one_sided(model.of_matrix(test.X, test.groups, test.side), model.target):
             voice.note(line)
-        if setting.called and answers is Answers.CALLED:
+        if self.setting.called and answers is Answers.CALLED:
             of = "" if plan is None else f" of {plan.total}"
-            voice.note(f"{meter.calls}{of} calls of {setting.metric.name} in all.")
-        return found, limits
+            voice.note(f"{meter.calls}{of} calls of {self.setting.metric.name} in all.")
 
     def model(self, ours: Any) -> TableModel:
         """Return a fitted estimator with all that it takes to read a table."""
@@ -122,15 +175,28 @@ class Work:
         given = asked.roles, self.setting.target, asked.metric, asked.greater
         return TableModel(self.features, ours, *given, box=box)
 
+    def _final(
+        self, found: Run, estimator: Any, setting: Setting, seconds: float, voice: Voice
+    ) -> Refitted:
+        """Return the model to save, trained on all rows, with its importances if it was trained."""
+        measured = dict(found.importances)
+        if measured:
+            measured |= {"metric": setting.metric.name, "on": self.division.words}
+        model = replace(self.model(estimator), importances=measured)
+        final = refit(self, model, setting, seconds, voice)
+        carried = portable(final.model.estimator, setting.metric)
+        return replace(final, model=replace(final.model, estimator=carried))
+
     def _deployed(self, final: Refitted) -> dict[str, Any]:
         saved = self.asked.out or self.run.path / MODEL
         labels = self.setting.target.labels
         where = {"model": str(saved), "file": str(self.asked.path), "proba": labels is not None}
         return where | {"refit": final.record}
 
-    def _makers(self) -> dict[str, Any]:
-        judged = {"groups": self.train.groups is not None, "valid": self.valid is not None}
-        return baselines_for(self.setting, **judged, short=True)
+    def _makers(self) -> dict[str, Entry]:
+        given = {"groups": self.train.groups is not None, "valid": self.valid is not None}
+        frugal = self.setting.called and (self.asked.box is not None or bool(self.asked.budget))
+        return baselines_for(self.setting, self.train, **given, short=True, frugal=frugal)
 
     def _plan(self, methods: int) -> Plan | None:
         """Share out the budget; metrics that we compute ourselves cost nothing."""
@@ -203,27 +269,23 @@ class Work:
         kept = kept or "nothing was kept"
         raise UserError(f"{what}\n{kept[:1].upper()}{kept[1:]}.") from cut
 
-    def _gather(
-        self,
-        model: TableModel,
-        models: dict[str, Any],
-        test: Rows,
-        seconds: dict[str, float],
-    ) -> Run:
+    def _gather(self, models: dict[str, Any], test: Rows, seconds: dict[str, float]) -> Run:
         asked, division = self.asked, self.division
+        (name, ours), *others = models.items()
         return gather(
-            models[OURS],
+            portable(ours, self.setting.metric),
             test.X,
-            model.target.words(test.y),
-            baselines={name: other for name, other in models.items() if name != OURS},
+            self.setting.target.words(test.y),
+            baselines=dict(others),
             groups=test.groups,
             side=test.side or None,
-            asked=asked.shown() | {"columns": read_as(model.schema)},
+            asked=asked.shown() | {"columns": read_as(self.features.schema)},
             rows=division.what,
             held_out=division.held_out,
-            feature_names=model.feature_names,
-            columns=model.features.blocks,
+            feature_names=self.features.names,
+            columns=self.features.blocks,
             names={
+                "model": name,
                 "target": asked.roles.target,
                 "groups": " and ".join(asked.roles.groups) or "groups",
                 "source": asked.roles.source or "source",
@@ -269,68 +331,6 @@ def best_before(cut: BaseException) -> Any | None:
     """
     ours = getattr(cut.__cause__ if isinstance(cut, UserError) else cut, "best", None)
     return ours if ours is not None and math.isfinite(ours.cost_) else None
-
-
-def train_ours(
-    setting: Setting,
-    train: Rows,
-    valid: Rows | None,
-    voice: Voice,
-    meter: Metered,
-    keep: Callable[..., None] | None = None,
-) -> tuple[Any, float]:
-    """Fit our own method; return the model and its seconds.
-
-    `keep` is given the state of the run after each answer and each iteration.
-    """
-    course, began = Course.of(OURS, setting), time.perf_counter()
-    with told(voice, course) as show:
-
-        def tell() -> None:
-            show()
-            if keep is not None:
-                keep(course)
-
-        def answered(question: Any, answer: Any) -> None:
-            course.call(question.about, answer.value)
-            tell()
-
-        meter.record = answered
-        try:
-            ours = fit_ours(setting, train, valid, course, tell)
-        finally:
-            meter.record = lambda question, answer: None
-            if keep is not None:
-                keep(course, now=True)
-    seconds = time.perf_counter() - began
-    voice.note(
-        f"{OURS}: {len(ours.history_)} iterations, {ours.n_metric_calls_} metric calls, "
-        f"{seconds:.1f} s. {ours.validation_}"
-    )
-    return ours, seconds
-
-
-def train_baselines(
-    setting: Setting,
-    makers: dict[str, Any],
-    ours: Any,
-    train: Rows,
-    valid: Rows | None,
-    voice: Voice,
-    where: str = "",
-) -> tuple[dict[str, Any], dict[str, float]]:
-    """Fit the baselines; return the models and their seconds, without those that failed."""
-    models, seconds = dict[str, Any](), dict[str, float]()
-    for name, make in makers.items():
-        model = make(allowance(setting, ours))
-        try:
-            with about(method=name), told(voice, Course(f"{where}{name}")):
-                seconds[name] = fitted(model, train, valid, setting.target)
-        except UserError as error:
-            voice.note(f"Note: {name} is left out of the table: {error}")
-            continue
-        models[name] = model
-    return models, seconds
 
 
 def scores(model: TableModel, division: Division, test: Rows) -> Any:

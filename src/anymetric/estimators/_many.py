@@ -190,12 +190,12 @@ class ManyClasses:
             return super()._fitted()
         return np.column_stack([self.coef_, self.intercept_]).ravel()
 
-    def _diagnose_scores(self, problem, scores):
+    def _diagnose_scores(self, problem, scores, comparisons=()):
         if self._classes is None:
-            return super()._diagnose_scores(problem, scores)
+            return super()._diagnose_scores(problem, scores, comparisons)
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
         near, theta = around(problem, scores)
-        return diagnose(near, theta, self.summary_, rng)
+        return diagnose(near, theta, self.summary_, rng, comparisons=comparisons)
 
     def _unpack_model(self, problem, solution):
         if self._classes is None or solution.scorer is not None:

@@ -104,9 +104,18 @@ class TakesQueries:
         return super().score(X, y, sample_weight, groups=groups, side=side, **metadata)
 
     def diagnose(
-        self, X, y, *, sample_weight=None, groups=None, query=None, side=None, source=None
+        self,
+        X,
+        y,
+        *,
+        sample_weight=None,
+        groups=None,
+        query=None,
+        side=None,
+        source=None,
+        comparisons=(),
     ):
-        """Report how well the surrogates explain the metric, whether training paid off, what to do.
+        """Recommend this model or the baseline, and say how the surrogates explain the metric.
 
         Parameters
         ----------
@@ -115,6 +124,8 @@ class TakesQueries:
         y : array-like of shape (n,)
         sample_weight, groups, query, side, source : optional
             As in `fit`.
+        comparisons : sequence of Comparison, optional
+            As in `MetricClassifier`.
 
         Returns
         -------
@@ -124,7 +135,7 @@ class TakesQueries:
         check_is_fitted(self)
         side = self._with_relevance(with_query(side, query, X), y)
         given = {"sample_weight": sample_weight, "groups": groups, "side": side, "source": source}
-        return super().diagnose(X, y, **given)
+        return super().diagnose(X, y, **given, comparisons=comparisons)
 
     def _given(self, X, y, sample_weight, side, **named):
         if has_query(side) and isinstance(self.metric, str):

@@ -160,8 +160,10 @@ class ScoresRows:
         bound = metric.bind(y, weights=weights, side=columns, labels=self._labels(), X=X)
         return float(bound.values(scores))
 
-    def diagnose(self, X, y, *, sample_weight=None, groups=None, side=None, source=None):
-        """Report how well the surrogates explain the metric, whether training paid off, what to do.
+    def diagnose(
+        self, X, y, *, sample_weight=None, groups=None, side=None, source=None, comparisons=()
+    ):
+        """Recommend this model or the baseline, and say how the surrogates explain the metric.
 
         Parameters
         ----------
@@ -170,6 +172,9 @@ class ScoresRows:
         y : array-like of shape (n,)
         sample_weight, groups, side, source : optional
             As in `fit`.
+        comparisons : sequence of Comparison, optional
+            With baselines, on rows that no method was trained on; `anymetric.report.gather` makes
+            them. Without them the plain model is the baseline, on the validation rows.
 
         Returns
         -------
@@ -185,13 +190,15 @@ class ScoresRows:
         data = Data(as_matrix(X), y, checked_weights(sample_weight, X), columns)
         problem = self._problem(self.metric_, data, data)
         if scores is not None:
-            return self._diagnose_scores(problem, scores)
+            return self._diagnose_scores(problem, scores, comparisons)
         theta = self._fitted()
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
-        return diagnose(problem, self._parameters(problem, theta), self.summary_, rng)
+        theta = self._parameters(problem, theta)
+        return diagnose(problem, theta, self.summary_, rng, comparisons=comparisons)
 
-    def _diagnose_scores(self, problem, scores):
-        """Probe around the scores of a model without a parameter vector."""
+    def _diagnose_scores(self, problem, scores, comparisons=()):
+        """Probe around the scores of a model that has more to it than parameters."""
         scores = unit_of(problem.metric).small_scores(scores)
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
-        return diagnose(*around_scores(problem, scores), self.summary_, rng)
+        here = around_scores(problem, scores)
+        return diagnose(*here, self.summary_, rng, comparisons=comparisons)

@@ -10,6 +10,8 @@ import numpy as np
 
 from anymetric.metrics import MetricError
 from anymetric.metrics.ranked import QUERY
+from anymetric.recommendation import Recommendation
+from anymetric.report.advice import advice, method_limits
 from anymetric.report.aloud import explanation_of
 from anymetric.report.course import course_of
 from anymetric.report.cuts import classes_of, confusion_of, curves_of, groups_of
@@ -94,17 +96,25 @@ def gather(
     final, features = unpacked(estimator, X)
     decides = hasattr(final, "classes_") and QUERY not in sample.metric.needs
     resamples = sample.resamples(RESAMPLES, rng)
-    diagnosis = diagnosis_of(final, sample, features, y, groups, side)
+    lasts = {name: last_step(model) for name, model in models.items()}
+    methods = methods_of(sample, lasts, resamples, seconds)
+    limits = [one.limit for one in getattr(final, "constraints_", ())]
+    if limits:
+        found = method_limits(sample, limits, RESAMPLES, np.random.default_rng(random_state))
+        methods = [{**row, "limits": own} for row, own in zip(methods, found, strict=True)]
+    diagnosis, alone = diagnosis_of(final, sample, features, y, groups, side)
+    greater = bool(sample.metric.greater_is_better)
+    compared = alone if not baselines else advice(methods, greater=greater, held_out=held_out)
     calls = called(names, asked)
 
     def label(known: Sequence[str]) -> list[str]:
         return labels(known, sample, calls)
 
-    lasts = {name: last_step(model) for name, model in models.items()}
     return Run(
         metric=described(sample.metric),
         sample=sample_of(sample, rows, held_out) | {"link": getattr(final, "link_", "identity")},
-        methods=methods_of(sample, lasts, resamples, seconds),
+        methods=methods,
+        recommendation={} if compared is None else compared.plain(),
         asked=dict(asked),
         course=course_of(final, list(diagnosis.get("slopes", {})), label),
         worth=worth_of(final, sample, calls),
@@ -155,22 +165,24 @@ def called(names: Mapping[str, str], asked: Mapping[str, Any]) -> dict[str, str]
 
 def diagnosis_of(
     model: Any, sample: Sample, X: Any, y: Any, groups: Any, side: Any
-) -> dict[str, Any]:
-    """Return the diagnosis, or why there is none."""
+) -> tuple[dict[str, Any], Recommendation | None]:
+    """Return the diagnosis, or why there is none, and what it recommends without baselines."""
     if not hasattr(model, "diagnose"):
-        return {}
+        return {}, None
     families = {"families": model.summary_.family_table}
     if not sample.affords(EVALUATIONS):
         spent = f"The budget has no calls left for a diagnosis, which makes {EVALUATIONS}."
-        return {"absent": spent, **families}
+        return {"absent": spent, **families}, None
     if sample.called and EVALUATIONS * sample.price() > SECONDS:
         slow = f"The metric is slow to call, and a diagnosis calls it {EVALUATIONS} times."
-        return {"absent": slow, **families}
+        return {"absent": slow, **families}, None
     try:
         found = model.diagnose(X, y, groups=groups, side=side)
     except (ValueError, MetricError) as error:
-        return {"absent": str(error), **families}
-    return {**asdict(found), "verdict": found.verdict.name, "says": found.verdict.value}
+        return {"absent": str(error), **families}, None
+    plain = {**asdict(found), "hint": None if found.hint is None else found.hint.value}
+    del plain["recommendation"]
+    return plain, found.recommendation
 
 
 def relabelled(

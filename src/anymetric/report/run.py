@@ -47,8 +47,10 @@ class Run:
         Recall, precision and F-measure of each of many classes, for each method.
     groups, curves : dict
         The metric by group, and by threshold or down the list; empty where neither is there.
+    recommendation : dict
+        Which model to use and why (`anymetric.recommendation.Recommendation`).
     diagnosis : dict
-        The recommendation and its numbers; empty if it could not be had.
+        How the surrogates explain the metric; empty if it could not be had.
     coefficients : list of dict
         The features that move the scores most.
     importances : dict
@@ -84,6 +86,7 @@ class Run:
     classes: list[dict[str, Any]] = field(default_factory=list)
     groups: dict[str, Any] = field(default_factory=dict)
     curves: dict[str, Any] = field(default_factory=dict)
+    recommendation: dict[str, Any] = field(default_factory=dict)
     diagnosis: dict[str, Any] = field(default_factory=dict)
     coefficients: list[dict[str, Any]] = field(default_factory=list)
     importances: dict[str, Any] = field(default_factory=dict)

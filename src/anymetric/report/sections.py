@@ -26,13 +26,8 @@ MOST_NAMED = 8
 
 
 def hero(run: Run) -> Markup:
-    """Return the top of the report: the metric, its value, the comparison, the recommendation."""
+    """Return the top of the report: the metric, the number, the recommendation."""
     ours, sample = run.methods[0], run.sample
-    name = run.diagnosis.get("verdict")
-    badge = EMPTY
-    if name:
-        said = tag("strong", name.replace("_", " ").lower())
-        badge = tag("p", said, " ", run.diagnosis["says"], class_=f"advice {name.lower()}")
     shown = tag("span", number(ours.get("value"), ours.get("error")), class_="big")
     if ours.get("error"):
         shown = joined([shown, tag("span", f"± {number(ours['error'], ours['error'])}")])
@@ -43,7 +38,7 @@ def hero(run: Run) -> Markup:
         tag("h1", run.metric["name"]),
         tag("p", shown, tag("span", where, class_="where"), class_="value"),
         tag("p", words.headline(run), class_="headline"),
-        badge,
+        tag("p", hint) if (hint := run.diagnosis.get("hint")) else EMPTY,
         tag("p", errors(run), class_="note"),
     )
 

@@ -143,7 +143,7 @@ def optimism(run: Run) -> Markup:
 
 
 def diagnosis(run: Run) -> Markup:
-    """Return the recommendation and what it rests on; the surrogates are for researchers."""
+    """Return what training improved, how the surrogates explain the metric, and the slopes."""
     found = run.diagnosis
     if not found:
         return EMPTY
@@ -165,7 +165,6 @@ def diagnosis(run: Run) -> Markup:
             tag("p", " ".join(line for line in surrogates if line)),
             table(["surrogate", "change of the cost with it"], rows),
         ),
-        lead=found["says"],
     )
 
 

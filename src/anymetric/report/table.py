@@ -62,6 +62,8 @@ def methods_of(
                 "improvement": float(found[k]),
                 "improvement_error": spread(paired[:, k]) if k else 0.0,
                 "validation": own,
+                "evidence": getattr(model, "validation_", None),
+                "sign": sign,
                 "optimism": sign * (own - values[k]) if own is not None and comparable else None,
                 "calls": getattr(model, "n_metric_calls_", None),
                 "seconds": seconds.get(name),

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from anymetric.report.markup import number, with_error
 from anymetric.report.parts import tuned
 from anymetric.report.run import Run
@@ -13,57 +11,17 @@ from anymetric.report.worth import percent
 CLEAR = 2.0
 
 
-def best_baseline(run: Run) -> dict[str, Any] | None:
-    """Return the best of the other methods: the one over which the improvement is smallest.
-
-    Examples
-    --------
-    >>> rows = [
-    ...     {"name": "ours", "improvement": 0.0},
-    ...     {"name": "a", "improvement": 0.2},
-    ...     {"name": "b", "improvement": 0.1},
-    ... ]
-    >>> best_baseline(Run({}, {}, rows))["name"]
-    'b'
-    """
-    others = [m for m in run.methods[1:] if m.get("improvement") is not None]
-    return min(others, key=lambda m: float(m["improvement"])) if others else None
-
-
 def headline(run: Run) -> str:
-    """Compare the model with the best baseline.
+    """Return the recommendation.
 
     Examples
     --------
-    >>> ours = {"name": "ours", "value": 0.7, "error": 0.01, "improvement": 0.0}
-    >>> other = {
-    ...     "name": "tuned threshold",
-    ...     "value": 0.6,
-    ...     "error": 0.01,
-    ...     "improvement": 0.1,
-    ...     "improvement_error": 0.02,
-    ... }
-    >>> headline(Run({"name": "f1"}, {"n": 9}, [ours, other]))
-    'It beats tuned threshold by 0.100 ± 0.020.'
+    >>> headline(Run({"name": "f1"}, {}, [], recommendation={"says": "Use this model."}))
+    'Use this model.'
+    >>> headline(Run({"name": "f1"}, {}, []))
+    'Not compared with any baseline.'
     """
-    other = best_baseline(run)
-    if run.methods[0].get("value") is None:
-        return "The metric had no answer for this model on these rows."
-    if other is None and len(run.methods) > 1:
-        return "The metric had no answer for any other method on these rows."
-    if other is None:
-        return "No other method was compared with it."
-    gain, error = other["improvement"], other.get("improvement_error")
-    called = ("the best of the others, " if len(run.methods) > 2 else "") + other["name"]
-    if error is None:
-        side = "ahead of" if gain > 0 else "behind" if gain < 0 else "level with"
-        return f"It is {side} {called}, by {number(abs(gain))}; without a standard error."
-    comma = "," if len(run.methods) > 2 else ""
-    if abs(gain) <= CLEAR * error:
-        far = with_error(gain, error, sign=True)
-        return f"The difference to {called}{comma} is within noise: {far}."
-    verb = "beats" if gain > 0 else "is behind"
-    return f"It {verb} {called}{comma} by {with_error(abs(gain), error)}."
+    return str(run.recommendation.get("says") or "Not compared with any baseline.")
 
 
 def optimism(run: Run) -> list[str]:
