@@ -68,7 +68,7 @@ def test_an_average_of_trees_and_lines_agrees(rows):
     clf = MetricClassifier("f1", model=TREES, random_state=0).fit(X, y)
     plain = Plain.of(X, (4,))
     assert plain.limits
-    assert len(plain.gaps)
+    assert len(plain.with_missing)
     line = LinearScorer(np.random.default_rng(2).normal(size=8), 0.3, plain)
     assert plain.table(X).shape[1] == 8
     clf.model_ = Ensemble.of([clf.model_, line], [0.7, 0.4], 0.1)

@@ -27,10 +27,10 @@ def gaps(rows: list[dict[str, str]], task: str, booster: str, method: str) -> li
     sign = -1.0 if task in LOWER else 1.0
     numbers = sorted({r["seed"] for r in rows})
     pairs = [((booster, method, s), ("", "anymetric", s)) for s in numbers]
-    return [sign * (found[one] - found[ours]) for one, ours in pairs]
+    return [sign * (found[one] - found[ours]) for one, ours in pairs if one in found]
 
 
-def draw(folder: Path) -> Path:
+def draw(folder: Path) -> list[Path]:
     """Draw the improvement over our model, with standard errors, of every task and booster."""
     with ROWS.open(newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
@@ -58,8 +58,9 @@ def draw(folder: Path) -> Path:
         path = folder / "hand-over.svg"
         figure.savefig(path, metadata={"Date": None, "Creator": None})
         plt.close(figure)
-    return path
+    return [path]
 
 
 if __name__ == "__main__":
-    print(draw(Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parent))
+    for file in draw(Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parent):
+        print(file)
