@@ -1,8 +1,8 @@
 """Exports: the learned loss, the metric, the decision rule and the model, for use elsewhere."""
 
-from anymetric.exports.cross_fit import CrossFit, cross_fit
 from anymetric.exports.decision import Decision
 from anymetric.exports.evaluation import CatBoostMetric, Evaluation, LightGBMMetric, XGBoostMetric
+from anymetric.exports.fitting import CrossFit, cross_fit
 from anymetric.exports.loss import LearnedLoss
 from anymetric.exports.objectives import CatBoostClassesObjective, CatBoostObjective, Objective
 from anymetric.exports.onnx import export_onnx
