@@ -36,8 +36,14 @@ drill: $(READY)
 paper-quick: $(READY)
 	$(BIN)/python -m anymetric.paper --quick --jobs 2 --out .paper-quick
 
-docs: $(READY)
-	$(BIN)/mkdocs build --strict
+docs: $(VENV)-docs/.ready
+	$(VENV)-docs/bin/mkdocs build --strict
+
+# The extra `docs` alone builds the site: no torch, no data frames.
+$(VENV)-docs/.ready: pyproject.toml
+	$(PYTHON) -m venv $(VENV)-docs
+	$(VENV)-docs/bin/python -m pip install --quiet --disable-pip-version-check --editable ".[docs]"
+	touch $@
 
 clean:
-	rm -rf $(VENV) dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-docs dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,4 +1,4 @@
-"""Hooks: what MkDocs must be told to show beside `docs/`: what commands and the library make."""
+"""Hooks: what MkDocs shows beside `docs/`: what commands and the library make."""
 
 from __future__ import annotations
 
@@ -18,8 +18,10 @@ from anymetric.report import gather, page
 
 # The paper's figures and its own page are written by `anymetric paper`; they are shown in place.
 SHOWN = ("*.svg", "index.html")
-# On a line of its own: the table that a command wrote, without its title.
-TABLE = re.compile(r"^( *)\{\{ table (\S+) \}\}$", re.MULTILINE)
+# A link on a line of its own, which a code host shows as one: here the table itself, untitled.
+TABLE = re.compile(r"^( *)\[Table: [^\]]*\]\(\.\./(\S+\.md)\)$", re.MULTILINE)
+# Figures outside of `docs/`, which a code host finds there; `on_files` brings them to the site.
+FIGURE = re.compile(r"(!\[[^\]]*\]\()\.\./(?=results/)")
 BASELINES = {
     "logistic regression": LogisticBaseline,
     "balanced": BalancedLogistic,
@@ -39,7 +41,8 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 def on_page_markdown(markdown: str, config: MkDocsConfig, **_: Any) -> str:
     """Put tables where a page asks for them, so that what is shown never drifts."""
     root = Path(config.config_file_path).parent
-    return TABLE.sub(lambda asked: indent(table(root / asked[2]), asked[1]), markdown)
+    shown = TABLE.sub(lambda asked: indent(table(root / asked[2]), asked[1]), markdown)
+    return FIGURE.sub(r"\1", shown)
 
 
 def table(path: Path) -> str:

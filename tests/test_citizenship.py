@@ -1,6 +1,7 @@
 """A good citizen of scikit-learn: routing, tags, thresholds, threads, errors that say enough."""
 
 import contextlib
+import inspect
 import threading
 import warnings
 
@@ -16,7 +17,7 @@ from sklearn.model_selection import TunedThresholdClassifierCV, cross_validate
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import anymetric
-from anymetric import MetricClassifier, Reweighted
+from anymetric import MetricClassifier, MetricRanker, MetricRegressor, Reweighted
 from anymetric.threads import Shared
 
 X, Y = make_classification(300, weights=[0.8], random_state=0)
@@ -138,3 +139,9 @@ def test_fits_in_threads_leave_limits_and_filters_as_they_found_them():
             thread.join()
         after = [pool["num_threads"] for pool in threadpool_info()], list(warnings.filters)
     assert after == before
+
+
+@pytest.mark.parametrize("estimator", [MetricClassifier, MetricRegressor, MetricRanker])
+def test_settings_are_annotated_so_that_type_checkers_infer_nothing_from_defaults(estimator):
+    settings = inspect.signature(estimator).parameters.values()
+    assert [one.name for one in settings if one.annotation is inspect.Parameter.empty] == []

@@ -178,7 +178,7 @@ def test_every_page_stands_in_the_menu_and_is_written():
 def test_every_table_made_by_a_command_is_shown(site):
     folder, _ = site
     pages = "".join(page.read_text(encoding="utf-8") for page in PAGES.values())
-    asked = set(re.findall(r"\{\{ table (\S+) \}\}", pages))
+    asked = set(re.findall(r"\[Table: [^\]]*\]\(\.\./(\S+\.md)\)", pages))
     made = [*(ROOT / "results").glob("*.md"), *(ROOT / "benchmarks/results").glob("*.md")]
     assert {str(path.relative_to(ROOT)) for path in made} <= asked
     shown = "".join(

@@ -106,7 +106,7 @@ max_metric_calls, random_state
     >>> from sklearn.datasets import make_classification
     >>> X, y = make_classification(600, weights=[0.8], random_state=0)
     >>> clf = BothLogistic("f1", random_state=0)
-    >>> clf.fit(X[:300], y[:300], X_val=X[300:], y_val=y[300:]).score(X, y) > 0.5
+    >>> clf.fit(X[:300], y[:300], X_val=X[300:], y_val=y[300:]).validation_score_ > 0.5
     True
     """
 
@@ -138,7 +138,7 @@ max_metric_calls, random_state
     >>> from sklearn.datasets import make_classification
     >>> X, y = make_classification(600, weights=[0.8], random_state=0)
     >>> clf = DomainWeighted("f1", random_state=0)
-    >>> clf.fit(X[:300], y[:300], X_val=X[300:], y_val=y[300:]).score(X, y) > 0.5
+    >>> clf.fit(X[:300], y[:300], X_val=X[300:], y_val=y[300:]).validation_score_ > 0.5
     True
     """
 

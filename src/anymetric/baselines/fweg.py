@@ -63,7 +63,7 @@ max_metric_calls, random_state
     --------
     >>> from sklearn.datasets import make_classification
     >>> X, y = make_classification(500, weights=[0.9], random_state=0)
-    >>> FWEG("f1", random_state=0).fit(X, y).score(X, y) > 0.5
+    >>> FWEG("f1", random_state=0).fit(X, y).validation_score_ > 0.5
     True
     """
 

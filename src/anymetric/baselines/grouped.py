@@ -48,7 +48,7 @@ max_metric_calls, random_state
     >>> X, y = make_classification(500, weights=[0.8], random_state=0)
     >>> groups = np.where(X[:, 0] > 0, "a", "b")
     >>> clf = GroupThresholds("group_mean_f1", random_state=0).fit(X, y, groups=groups)
-    >>> sorted(clf.shifts_), clf.score(X, y, groups=groups) > 0.5
+    >>> sorted(clf.shifts_), clf.validation_score_ > 0.5
     (['a', 'b'], True)
     """
 

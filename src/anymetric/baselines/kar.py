@@ -46,7 +46,7 @@ random_state
     --------
     >>> from sklearn.datasets import make_classification
     >>> X, y = make_classification(500, weights=[0.9], random_state=0)
-    >>> KarRanker("prbep", random_state=0).fit(X, y).score(X, y) > 0.5
+    >>> KarRanker("prbep", random_state=0).fit(X, y).validation_score_ > 0.5
     True
     """
 

@@ -51,7 +51,7 @@ n_metric_calls_
     >>> from sklearn.datasets import make_classification
     >>> X, y = make_classification(500, weights=[0.9], random_state=0)
     >>> clf = LogisticBaseline("f1", random_state=0).fit(X, y)
-    >>> clf.n_metric_calls_, clf.score(X, y) > 0.5
+    >>> clf.n_metric_calls_, clf.validation_score_ > 0.5
     (5, True)
     """
 
@@ -129,7 +129,7 @@ max_metric_calls, random_state
     >>> from sklearn.datasets import make_classification
     >>> X, y = make_classification(500, weights=[0.9], random_state=0)
     >>> clf = TunedThreshold("f1", random_state=0).fit(X, y)
-    >>> sorted(clf.summary_.chosen), clf.score(X, y) > 0.5
+    >>> sorted(clf.summary_.chosen), clf.validation_score_ > 0.5
     (['C', 'shift'], True)
     """
 
@@ -151,7 +151,7 @@ max_metric_calls, random_state
     --------
     >>> from sklearn.datasets import make_classification
     >>> X, y = make_classification(500, weights=[0.9], random_state=0)
-    >>> BalancedLogistic("gmean", random_state=0).fit(X, y).score(X, y) > 0.7
+    >>> BalancedLogistic("gmean", random_state=0).fit(X, y).validation_score_ > 0.7
     True
     """
 
@@ -215,7 +215,7 @@ max_metric_calls, random_state
     >>> from sklearn.datasets import make_classification
     >>> X, y = make_classification(500, weights=[0.9], random_state=0)
     >>> clf = ClassWeightSearch("f1", random_state=0).fit(X, y)
-    >>> len(clf.summary_.tried), clf.score(X, y) > 0.5
+    >>> len(clf.summary_.tried), clf.validation_score_ > 0.5
     (21, True)
     """
 

@@ -42,7 +42,7 @@ random_state
     --------
     >>> from sklearn.datasets import make_classification
     >>> X, y = make_classification(500, weights=[0.9], random_state=0)
-    >>> RelaxedFM("f1", random_state=0).fit(X, y).score(X, y) > 0.5
+    >>> RelaxedFM("f1", random_state=0).fit(X, y).validation_score_ > 0.5
     True
     """
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import ClassifierMixin
@@ -176,7 +176,7 @@ class MetricClassifier(ManyClasses, TwoClasses, ClassifierMixin, MetricEstimator
     >>> from sklearn.datasets import make_classification
     >>> X, y = make_classification(500, weights=[0.9], random_state=0)
     >>> clf = MetricClassifier("f1", random_state=0).fit(X, y)
-    >>> clf.score(X, y) > 0.5
+    >>> clf.validation_score_ > 0.5
     True
 
     Three classes:
@@ -184,7 +184,7 @@ class MetricClassifier(ManyClasses, TwoClasses, ClassifierMixin, MetricEstimator
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True)
     >>> clf = MetricClassifier("macro_f1", model="linear", random_state=0).fit(X, y)
-    >>> clf.coef_.shape, clf.score(X, y) > 0.9
+    >>> clf.coef_.shape, clf.validation_score_ > 0.9
     ((3, 4), True)
     """
 
@@ -201,29 +201,29 @@ class MetricClassifier(ManyClasses, TwoClasses, ClassifierMixin, MetricEstimator
 
     def __init__(
         self,
-        metric="accuracy",
+        metric: Any = "accuracy",
         *,
-        model="auto",
-        surrogates="auto",
-        slices=None,
-        pos_label=None,
-        decision="auto",
-        method="auto",
-        subject_to=None,
-        greater_is_better=None,
-        starts=0,
-        standardize="auto",
-        fit_intercept=True,
-        use_validation="auto",
-        validation_fraction=0.2,
-        max_metric_calls=None,
-        max_seconds=None,
-        on_error="skip",
-        n_repeats="auto",
-        ledger=None,
-        n_jobs=None,
-        verbose=0,
-        random_state=None,
+        model: Any = "auto",
+        surrogates: Any = "auto",
+        slices: Any = None,
+        pos_label: Any = None,
+        decision: Any = "auto",
+        method: Any = "auto",
+        subject_to: Any = None,
+        greater_is_better: bool | None = None,
+        starts: int = 0,
+        standardize: Any = "auto",
+        fit_intercept: bool = True,
+        use_validation: Any = "auto",
+        validation_fraction: float = 0.2,
+        max_metric_calls: int | None = None,
+        max_seconds: float | None = None,
+        on_error: Any = "skip",
+        n_repeats: Any = "auto",
+        ledger: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        random_state: Any = None,
     ) -> None:
         self.slices = slices
         self.pos_label = pos_label

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from anymetric import starts
@@ -54,7 +56,7 @@ validation_, summary_, n_metric_calls_
     >>> import numpy as np
     >>> from sklearn.datasets import make_classification
     >>> X, y = make_classification(500, weights=[0.9], random_state=0)
-    >>> MetricRanker("prbep", random_state=0).fit(X, y).score(X, y) > 0.5
+    >>> MetricRanker("prbep", random_state=0).fit(X, y).validation_score_ > 0.5
     True
 
     Fifty queries of ten rows each, and two surrogates within them:
@@ -62,31 +64,31 @@ validation_, summary_, n_metric_calls_
     >>> from anymetric.surrogates import Pairwise, Softmax
     >>> query = np.repeat(np.arange(50), 10)
     >>> ranker = MetricRanker("ndcg@5", surrogates=[Pairwise(), Softmax()], random_state=0)
-    >>> ranker.fit(X, y, query=query).score(X, y, query=query) > 0.5
+    >>> ranker.fit(X, y, query=query).validation_score_ > 0.5
     True
     """
 
     def __init__(
         self,
-        metric="average_precision",
+        metric: Any = "average_precision",
         *,
-        model="auto",
-        surrogates="auto",
-        method="auto",
-        greater_is_better=None,
-        starts=0,
-        standardize="auto",
-        fit_intercept=True,
-        use_validation="auto",
-        validation_fraction=0.2,
-        max_metric_calls=None,
-        max_seconds=None,
-        on_error="skip",
-        n_repeats="auto",
-        ledger=None,
-        n_jobs=None,
-        verbose=0,
-        random_state=None,
+        model: Any = "auto",
+        surrogates: Any = "auto",
+        method: Any = "auto",
+        greater_is_better: bool | None = None,
+        starts: int = 0,
+        standardize: Any = "auto",
+        fit_intercept: bool = True,
+        use_validation: Any = "auto",
+        validation_fraction: float = 0.2,
+        max_metric_calls: int | None = None,
+        max_seconds: float | None = None,
+        on_error: Any = "skip",
+        n_repeats: Any = "auto",
+        ledger: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        random_state: Any = None,
     ) -> None:
         super().__init__(
             metric,

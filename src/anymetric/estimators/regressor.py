@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from copy import deepcopy
 from dataclasses import replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import RegressorMixin
@@ -93,7 +93,7 @@ validation_, summary_, n_metric_calls_, constraints_
     >>> from sklearn.datasets import make_regression
     >>> X, y = make_regression(300, 5, noise=5.0, random_state=0)
     >>> reg = MetricRegressor("median_absolute_error", random_state=0).fit(X, y)
-    >>> reg.score(X, y) < 5.0
+    >>> reg.validation_score_ < 5.0
     True
 
     For multiplicative effects the logarithm is selected:
@@ -114,27 +114,27 @@ validation_, summary_, n_metric_calls_, constraints_
 
     def __init__(
         self,
-        metric="r2",
+        metric: Any = "r2",
         *,
-        model="auto",
-        link="auto",
-        surrogates="auto",
-        method="auto",
-        subject_to=None,
-        greater_is_better=None,
-        starts=0,
-        standardize=True,
-        fit_intercept=True,
-        use_validation="auto",
-        validation_fraction=0.2,
-        max_metric_calls=None,
-        max_seconds=None,
-        on_error="skip",
-        n_repeats="auto",
-        ledger=None,
-        n_jobs=None,
-        verbose=0,
-        random_state=None,
+        model: Any = "auto",
+        link: Any = "auto",
+        surrogates: Any = "auto",
+        method: Any = "auto",
+        subject_to: Any = None,
+        greater_is_better: bool | None = None,
+        starts: int = 0,
+        standardize: Any = True,
+        fit_intercept: bool = True,
+        use_validation: Any = "auto",
+        validation_fraction: float = 0.2,
+        max_metric_calls: int | None = None,
+        max_seconds: float | None = None,
+        on_error: Any = "skip",
+        n_repeats: Any = "auto",
+        ledger: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        random_state: Any = None,
     ) -> None:
         self.link = link
         super().__init__(
