@@ -211,7 +211,7 @@ class MetricClassifier(ManyClasses, TwoClasses, ClassifierMixin, MetricEstimator
         method: Any = "auto",
         subject_to: Any = None,
         greater_is_better: bool | None = None,
-        starts: int = 0,
+        starts: Any = 0,
         standardize: Any = "auto",
         fit_intercept: bool = True,
         use_validation: Any = "auto",

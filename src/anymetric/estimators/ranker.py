@@ -76,7 +76,7 @@ validation_, summary_, n_metric_calls_
         surrogates: Any = "auto",
         method: Any = "auto",
         greater_is_better: bool | None = None,
-        starts: int = 0,
+        starts: Any = 0,
         standardize: Any = "auto",
         fit_intercept: bool = True,
         use_validation: Any = "auto",

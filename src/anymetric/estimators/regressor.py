@@ -122,7 +122,7 @@ validation_, summary_, n_metric_calls_, constraints_
         method: Any = "auto",
         subject_to: Any = None,
         greater_is_better: bool | None = None,
-        starts: int = 0,
+        starts: Any = 0,
         standardize: Any = True,
         fit_intercept: bool = True,
         use_validation: Any = "auto",
