@@ -41,7 +41,7 @@ class Hint(Enum):
         "by a column that the metric reads."
     )
     FEWER_SURROGATES = (
-        "Some surrogates say the same near this model, so that their slopes cannot be told apart: "
+        "Some surrogates say the same near this model, so that their slopes are not identified: "
         "leave some out."
     )
 
@@ -259,7 +259,7 @@ def plain_model(problem: Problem) -> str:
 def hint(found: Recommendation, estimate: Estimate, *, measured: bool = True) -> Hint | None:
     """Return what to look at where there is no clear difference.
 
-    Surrogates that cannot be told apart matter only to a method that goes by their slopes: where
+    Collinear surrogates matter only to a method that uses their slopes: where
     the gain was `measured`, it speaks for itself.
 
     Examples

@@ -1,8 +1,7 @@
 """Recommendation: one rule, from paired comparisons with baselines to the model to use.
 
 The rule reads comparisons on rows that no method was trained on: rows held out, or out-of-fold
-scores. Whoever states a recommendation (the table of `anymetric fit`, the report, `diagnose`,
-``--json``) states what `recommend` returns.
+scores. The table of `anymetric fit`, the report, `diagnose` and ``--json`` all state what `recommend` returns.
 """
 
 from __future__ import annotations

@@ -64,7 +64,7 @@ class Baseline:
 
     def _report(self, problem: Problem, solution: Solution) -> None:
         goal = problem.metric
-        if isinstance(goal, Limited):  # whoever keeps the limits costs what the objective does
+        if isinstance(goal, Limited):  # models that satisfy the limits cost what the objective does
             kept = solution.cost < goal.jump
             self.cost_ = solution.cost if kept else np.nan
             self.validation_score_ = float(goal.of.value(self.cost_))
