@@ -20,7 +20,7 @@ LAYERS = (
     {"blocks", "data", "errors", "losses", "metrics", "recommendation", "store", "threads"},
     {"certificates", "surrogates", "models", "engines", "rules", "calibration"},
     {"problem"},
-    {"ledger", "recorded"},
+    {"batches", "ledger", "recorded"},
     {"gradients", "multinomial", "projections", "solvers", "theory", "starts"},
     {"history", "method", "solution", "summary"},
     {

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from anymetric.batches import draw_rows
 from anymetric.gradients.base import Estimate, afforded, nothing, truncated
 from anymetric.gradients.settings import (
     not_negative,
@@ -17,7 +18,7 @@ from anymetric.gradients.settings import (
     whole,
 )
 from anymetric.gradients.shifts import Shifter, margin_slices
-from anymetric.ledger import Ledger, Probe, draw_rows
+from anymetric.ledger import Ledger, Probe
 from anymetric.problem import BLOCK
 
 Floats64 = NDArray[np.float64]

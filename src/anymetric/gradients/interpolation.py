@@ -9,6 +9,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from anymetric.batches import Batch
 from anymetric.gradients.base import Estimate, afforded, fit
 from anymetric.gradients.settings import (
     not_negative,
@@ -17,7 +18,7 @@ from anymetric.gradients.settings import (
     rows_and_places,
     whole,
 )
-from anymetric.ledger import Batch, Ledger, Probe
+from anymetric.ledger import Ledger, Probe
 
 
 @dataclass(frozen=True)
