@@ -121,9 +121,10 @@ def evidence(found: Finding) -> str:
     """Return what an explanation rests on."""
     count = len(found.sample)
     text = f"From {count} answers, {found.calls} of them asked for this."
-    text = text if count > found.calls else f"From {found.calls} answers asked for this."
+    if count <= found.calls:
+        text = f"From {count} answers to {found.calls} calls."
     if found.named and found.checked:
-        text += f" The formula predicted the last {found.checked} before they were asked for."
+        text += f" The formula predicted {found.checked} of them that it was not fitted to."
     if found.failed:
         text += f" {found.failed} questions had no answer."
     return text

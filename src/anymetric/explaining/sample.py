@@ -134,7 +134,7 @@ def mistakes(cells: Cells, by_group: bool = False, amounts: bool = False) -> lis
 def label(cells: Cells, true: int, predicted: int, group: int = -1, measure: int = 0) -> str:
     """Return what a kind of mistake is called."""
     if len(cells.classes) > 2:
-        kind = f"{cells.classes[true]} decided as {cells.classes[predicted]}"
+        kind = f"rows of {cells.classes[true]} decided as {cells.classes[predicted]}"
     else:
         kind = f"missed {cells.classes[1]}" if true else "false alarms"
     if group >= 0:

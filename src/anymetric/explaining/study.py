@@ -192,6 +192,8 @@ class Study:
             right = self._predicted(sample.take(np.arange(new, len(sample))), found, differ)
             if right and sharp(sample, inner_of(found[0])):
                 return (formulas(sample) or found)[0], sample
+        if found and self.checked == 0:  # no call was left to see it predict
+            return self._held_out(sample), sample
         return (found[0] if found else None), sample
 
     def _held_out(self, sample: Sample) -> Form | None:

@@ -111,7 +111,10 @@ def one(mistake: str) -> str:
     >>> one("false alarms in North"), one("missed spam")
     ('one false alarm in North', 'one missed spam')
     """
-    return f"one {mistake.replace('false alarms', 'false alarm', 1)}"
+    for several, single in (("false alarms", "false alarm"), ("rows of", "row of")):
+        if mistake.startswith(several):
+            return f"one {single}{mistake.removeprefix(several)}"
+    return f"one {mistake}"
 
 
 def limit_sentences(form: Form | None, found: Finding) -> Iterator[str]:
