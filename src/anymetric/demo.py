@@ -10,7 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from anymetric.baselines import LogisticBaseline, TunedThreshold
+from anymetric.baselines import (
+    LogisticBaseline,
+    TunedThreshold,
+    ValidationLightGBM,
+    ValidationLogistic,
+)
 from anymetric.datasets import corrupt_features, load_adult, split
 from anymetric.estimators import MetricClassifier
 from anymetric.report import Run, gather, page
@@ -49,14 +54,67 @@ def methods(seed: int) -> dict[str, Any]:
 
     Examples
     --------
-    >>> list(methods(0))
-    ['logistic regression', 'tuned threshold', 'anymetric']
+    >>> list(methods(0))[2:]
+    ['clean rows only', 'clean rows only, LightGBM', 'anymetric']
     """
+    metric = "group_mean_f1"
     return {
-        "logistic regression": LogisticBaseline("group_mean_f1", random_state=seed),
-        "tuned threshold": TunedThreshold("group_mean_f1", random_state=seed),
-        OURS: MetricClassifier("group_mean_f1", random_state=seed, verbose=1),
+        "logistic regression": LogisticBaseline(metric, random_state=seed),
+        "tuned threshold": TunedThreshold(metric, random_state=seed),
+        "clean rows only": ValidationLogistic(metric, random_state=seed),
+        "clean rows only, LightGBM": ValidationLightGBM(metric, random_state=seed),
+        OURS: MetricClassifier(metric, random_state=seed),
     }
+
+
+def table(seeds: list[int]) -> None:
+    """Print the test values of every method, mean over seeds with standard errors."""
+    found: dict[str, list[float]] = {}
+    for seed in seeds:
+        parts = noisy_adult(seed)
+        for name, model in methods(seed).items():
+            found.setdefault(name, []).append(row(model, parts)[1])
+    ours = np.array(found[OURS])
+    print(f"Adult, 50 % of the men's training rows corrupted; test rows, seeds {spelt(seeds)}.")
+    print(f"{'':27}{'mean F1 of women and men':>25}{'improvement':>20}")
+    for name, values in found.items():
+        gain = "" if name == OURS else spread(ours - np.array(values), "+")
+        print(f"{name:27}{spread(np.array(values)):>25}{gain:>20}")
+
+
+def spread(values: Any, sign: str = "") -> str:
+    """Return a mean and its standard error.
+
+    Examples
+    --------
+    >>> spread(np.array([0.5, 0.7]), "+")
+    '+0.6000 ± 0.1000'
+    """
+    error = float(np.std(values, ddof=1)) / len(values) ** 0.5 if len(values) > 1 else np.nan
+    return f"{float(np.mean(values)):{sign}.4f} ± {error:.4f}"
+
+
+def numbers(text: str) -> list[int]:
+    """Return the numbers of a text such as ``0-4``.
+
+    Examples
+    --------
+    >>> numbers("0-2"), numbers("3")
+    ([0, 1, 2], [3])
+    """
+    first, _, last = text.partition("-")
+    return list(range(int(first), int(last or first) + 1))
+
+
+def spelt(seeds: list[int]) -> str:
+    """Return seeds as they are written.
+
+    Examples
+    --------
+    >>> spelt([0, 1, 2])
+    '0-2'
+    """
+    return f"{seeds[0]}-{seeds[-1]}" if len(seeds) > 1 else str(seeds[0])
 
 
 def row(model: Any, parts: Parts) -> tuple[float, float, float, int]:
@@ -123,16 +181,22 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m anymetric.demo", description=__doc__)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", type=Path, default=Path("anymetric-demo"))
+    parser.add_argument(
+        "--seeds", type=numbers, help="such as 0-4: only the table, mean over seeds"
+    )
     options = parser.parse_args(arguments)
+    if options.seeds:
+        table(options.seeds)
+        return 0
     options.out.mkdir(parents=True, exist_ok=True)
     parts = noisy_adult(options.seed)
     print("Adult, 50 % of the men's training rows corrupted; macro F1 over women and men.")
-    print(f"{'':22}{'validation':>11}{'test':>8}{'seconds':>9}{'metric calls':>14}")
+    print(f"{'':27}{'validation':>11}{'test':>8}{'seconds':>9}{'metric calls':>14}")
     models, spent = methods(options.seed), {}
     for name, model in models.items():
         valid, test, seconds, calls = row(model, parts)
         spent[name] = seconds
-        print(f"{name:22}{valid:11.4f}{test:8.4f}{seconds:9.1f}{calls:14,}", flush=True)
+        print(f"{name:27}{valid:11.4f}{test:8.4f}{seconds:9.1f}{calls:14,}", flush=True)
     print(f"\n{models[OURS].status_.value}")
     try:
         draw(models[OURS], options.out / "run.png")
