@@ -1,7 +1,8 @@
 """Recommendation: one rule, from paired comparisons with baselines to the model to use.
 
 The rule reads comparisons on rows that no method was trained on: rows held out, or out-of-fold
-scores. The table of `anymetric fit`, the report, `diagnose` and ``--json`` all state what `recommend` returns.
+scores. The table of `anymetric fit`, the report, `diagnose` and ``--json`` all state what
+`recommend` returns.
 """
 
 from __future__ import annotations

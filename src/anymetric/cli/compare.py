@@ -75,7 +75,7 @@ class Compare:
     box: BlackBox | None = None
 
     def __call__(self, voice: Voice) -> dict[str, Any]:
-        """Read, split, train and judge; tell and return what was found."""
+        """Read, split, train and evaluate; print and return the results."""
         if self.out is not None:
             check_out(self.out, self.path, self.valid, force=self.force)
             check_kind(self.out)

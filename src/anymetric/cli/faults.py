@@ -53,8 +53,8 @@ class Stopped(Exception):  # noqa: N818 - no error: the user asked for it
 
     Examples
     --------
-    >>> str(Stopped("Stopped in judging; the model is kept."))
-    'Stopped in judging; the model is kept.'
+    >>> str(Stopped("Stopped in evaluation; the model is kept."))
+    'Stopped in evaluation; the model is kept.'
     """
 
 

@@ -1,4 +1,4 @@
-"""Rows: which rows train, which judge and which nobody sees before the final table."""
+"""Rows: training rows, validation rows, and rows held out for the final table."""
 
 from __future__ import annotations
 
@@ -127,13 +127,13 @@ class Division:
         holdout: bool,
         seed: int,
     ) -> Division:
-        """Divide the rows: a test file, or rows held out, or those that judged or trained."""
+        """Divide the rows: a test file, or rows held out, or validation or training rows."""
         if test is not None:
             return cls(sample, valid, test, f"rows of {test.name}")
         if holdout and len(sample) >= FEWEST_ROWS:
             return cls._held_out(sample, valid, target, seed)
         if valid is not None:
-            what = f"rows of {valid.name}, which also judged: optimistic"
+            what = f"rows of {valid.name}, which were also used for validation: optimistic"
             return cls(sample, valid, valid, what, False)
         return cls(
             sample, valid, sample, f"rows of {sample.name}, which trained: optimistic", False

@@ -239,7 +239,9 @@ class Work:
                 yield trained
         except (UserError, MetricError, KeyboardInterrupt, OSError) as cut:
             if waiting(cut):
-                ours = getattr(cut, "best", None)  # before a first candidate is judged, a plain one
+                ours = getattr(
+                    cut, "best", None
+                )  # before a first candidate is evaluated, a plain one
                 cut.best_model = trained[0] if trained else ours and self.model(ours)  # type: ignore[union-attr]
                 raise
             if answers is Answers.KNOWN:
@@ -260,7 +262,7 @@ class Work:
         if isinstance(cut, KeyboardInterrupt):
             if not kept:
                 raise cut
-            raise Stopped(f"Stopped in {'judging' if trained else 'training'}; {kept}.") from cut
+            raise Stopped(f"Stopped in {'evaluation' if trained else 'training'}; {kept}.") from cut
         if isinstance(cut, OSError) and not full(cut):
             raise cut
         what = "No space is left on the disk." if isinstance(cut, OSError) else str(cut)
@@ -322,7 +324,7 @@ def flushing(evaluations: Any) -> Iterator[None]:
 
 
 def best_before(cut: BaseException) -> Any | None:
-    """Return the model that was the best when training was cut short; None if none was judged.
+    """Return the model that was the best when training was cut short; None if none was evaluated.
 
     Examples
     --------
