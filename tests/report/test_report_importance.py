@@ -95,6 +95,15 @@ def test_of_a_wide_table_the_columns_that_move_the_scores_are_measured():
     assert {"x0", "x1"} <= {one["name"] for one in found["rows"]}
 
 
+def test_of_columns_that_cannot_all_be_tried_the_models_own_come_first(monkeypatch):
+    monkeypatch.setattr("anymetric.report.shuffled.SECONDS", 0.0)
+    X, y = rows(400, d=100)
+    model = MetricClassifier("f1", model="linear", random_state=0).fit(X[:200, ::-1], y[:200])
+    found = measure(model, X[200:, ::-1], y[200:])
+    assert [one["name"] for one in found["rows"]] == ["x99"]
+    assert found["left_out"] == 99
+
+
 def test_frames_pipelines_and_sparse_rows_are_taken():
     X, y = rows()
     table = pd.DataFrame(X, columns=["age", "priors", "noise", "more"])

@@ -13,7 +13,7 @@ from scipy import sparse
 
 from anymetric.metrics import Classes, MetricError
 from anymetric.metrics.allowance import left
-from anymetric.report.sample import OURS, Sample, directed, scored, scored_classes
+from anymetric.report.sample import OURS, Sample, directed, last_step, scored, scored_classes
 from anymetric.report.shuffled import Blocks, Shuffled
 from anymetric.report.table import differences, spread
 
@@ -65,7 +65,27 @@ def importances_of(
         return directed(estimator, sample.labels, scored(estimator, X, groups, side))
 
     rng = np.random.default_rng([random_state, 1])
-    return importances(Shuffled(score, one, X, blocks, group), rng)
+    prior = prior_of(last_step(estimator), blocks)
+    return importances(Shuffled(score, one, X, blocks, group, prior), rng)
+
+
+def prior_of(model: Any, blocks: Blocks) -> dict[str, float]:
+    """Return what a model's coefficients and the gains of its trees say of each column.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> model = SimpleNamespace(coef_=np.array([[1.0, -2.0, 0.0]]))
+    >>> prior_of(model, {"age": [0], "city": [1, 2]})
+    {'age': 0.5, 'city': 1.0}
+    """
+    count = 1 + max(max(columns, default=-1) for columns in blocks.values())
+    total = np.zeros(count)
+    for name in ("coef_", "feature_importances_"):
+        sizes = np.abs(np.atleast_2d(getattr(model, name, 0.0))).max(axis=0)
+        if len(sizes) == count:
+            total = np.maximum(total, sizes / max(sizes.max(), 1e-300))
+    return {name: float(total[list(columns)].max()) for name, columns in blocks.items()}
 
 
 def by_feature(X: Any, names: Sequence[str] | None = None) -> dict[str, list[int]]:

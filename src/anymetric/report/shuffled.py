@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -36,6 +36,8 @@ class Shuffled:
         What is shuffled together: the features that come from one column of the user's table.
     group : str
         The column that the groups come from: a decision rule may read them, too.
+    prior : dict from name to float
+        What the model itself says of its columns: those of more are tried first.
     """
 
     score: Scorer
@@ -43,6 +45,7 @@ class Shuffled:
     X: Any
     blocks: Blocks
     group: str = ""
+    prior: Mapping[str, float] = field(default_factory=dict)
 
     def few(self, most: int, rng: np.random.Generator) -> Shuffled:
         """Return some of the rows, whole queries together."""
@@ -77,7 +80,7 @@ class Shuffled:
         small, began = self.few(FEW, rng), time.perf_counter()
         here = next(iter(small.sample.scores.values()))
         found: dict[str, float] = {}
-        for name in self.blocks:
+        for name in sorted(self.blocks, key=lambda name: -self.prior.get(name, 0.0)):
             change = small.scores(name, rng.permutation(len(small.sample.data))) - here
             found[name] = float(np.sqrt(np.mean(change**2)))
             if time.perf_counter() - began > SECONDS:
