@@ -33,6 +33,8 @@ LAYERS = (
         "notebook",
         "span",
         "starts_classes",
+        "surprises",
+        "suspects",
         "tuning",
     },
     {"explaining"},

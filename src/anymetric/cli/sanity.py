@@ -15,6 +15,7 @@ from anymetric.cli.kinds import CATEGORY, DATE, NUMBER, TEXT
 from anymetric.cli.roles import Sample
 from anymetric.cli.targets import Target
 from anymetric.cli.voice import Voice
+from anymetric.surprises import repeated
 
 # Names that ids go by.
 IDS = re.compile(
@@ -180,10 +181,8 @@ def shared(sample: Sample, other: Sample) -> Iterator[str]:
         hashes(one.X.assign(**{"": one.y.astype(str)}), index=False).to_numpy()
         for one in (sample, other)
     )
-    both = int(np.isin(theirs, mine).sum())
-    # In a table of few values, rows repeat by themselves.
-    often = 1.0 - len(np.unique(mine)) / len(mine)
-    if both > (0.01 + 2.0 * often) * len(theirs):
+    both = repeated(mine, theirs)
+    if both:
         yield (
             f"{both:,} of {len(theirs):,} rows of {other.name} are also in {sample.name}: what is "
             "measured on them is optimistic."

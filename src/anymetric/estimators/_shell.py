@@ -38,6 +38,7 @@ from anymetric.estimators._rows import (
 )
 from anymetric.estimators._scorer import warn_if_unweighed
 from anymetric.estimators._scoring import ScoresRows
+from anymetric.estimators._suspects import TRANSIENT, FindsSuspects
 from anymetric.estimators._unpacked import Unpacks
 from anymetric.ledger import BudgetSpent, Ledger
 from anymetric.metrics import MetricError, as_metric
@@ -60,6 +61,7 @@ class MetricEstimator(
     ScoresRows,
     Exports,
     ExplainsMetric,
+    FindsSuspects,
     CallbackSupportMixin,
     BaseEstimator,
 ):
@@ -201,6 +203,7 @@ class MetricEstimator(
         rng = np.random.default_rng(seeds(self.random_state))
         self.metric_ = as_metric(self.metric, greater_is_better=self.greater_is_better)
         given = self._given(X, y, sample_weight, side, groups=groups, source=source)
+        known = self._given_rows
         if X_val is None and y_val is None:
             if any(one is not None for one in (sample_weight_val, groups_val, side_val)):
                 raise ValueError(
@@ -212,6 +215,7 @@ class MetricEstimator(
         else:
             train = given
             valid = self._given_valid(X_val, y_val, sample_weight_val, side_val, groups_val, given)
+        self._keep_rows(X, known, given, valid if X_val is not None else None)
         self.__dict__.pop("certificates_", None)
         certifying = None
         if claims_of(self._goal()):
@@ -389,6 +393,7 @@ class MetricEstimator(
     def __getstate__(self):
         # By name: skops writes an Enum's member, and cannot read it again.
         state = super().__getstate__()
+        state = {name: value for name, value in state.items() if name not in TRANSIENT}
         status = state.get("status_")
         return {**state, "status_": status.name} if isinstance(status, Status) else state
 

@@ -16,12 +16,13 @@ from anymetric.estimators._limits import GroupReader, reads_groups
 from anymetric.estimators._many import ManyClasses, means_classes
 from anymetric.estimators._scorer import direction
 from anymetric.estimators._shell import MetricEstimator
+from anymetric.estimators._suspects import SuspectLabels
 from anymetric.estimators._two import TwoClasses
 from anymetric.metrics import Accuracy, ErrorRate
 from anymetric.rules import GroupRule, OffsetRule, ThresholdRule, TopRule
 
 
-class MetricClassifier(ManyClasses, TwoClasses, ClassifierMixin, MetricEstimator):
+class MetricClassifier(SuspectLabels, ManyClasses, TwoClasses, ClassifierMixin, MetricEstimator):
     """A classifier trained for the metric you care about: of two classes, of many, or of labels.
 
     With more than two classes every row has a score for each, and the highest decides. If y is a
@@ -157,6 +158,12 @@ class MetricClassifier(ManyClasses, TwoClasses, ClassifierMixin, MetricEstimator
         The same for the validation rows, in the same unit, where they trained too.
     class_weight_ : dict
         The same as the mean weight of each class.
+    suspects_ : Suspects
+        Training rows whose label or features the validation rows contradict, with a probability,
+        the reason and the expected gain; found when first asked for, and not after loading.
+    surprises_ : tuple of Surprise
+        Sentences about validation rows that also train, worthless sources and groups that no model
+        predicts; found when first asked for, and not after loading.
     history_ : History
         A list with a dictionary for each iterate; ``history_.to_frame()`` is a pandas data frame.
     status_ : Status
@@ -327,6 +334,7 @@ class MetricClassifier(ManyClasses, TwoClasses, ClassifierMixin, MetricEstimator
         rows, scores = held_out(problem, solution)
         # For accuracy the decision is the more probable class.
         even = isinstance(problem.metric, Accuracy | ErrorRate) and solution.scorer is not None
+        self._keep_scores(rows, scores)
         self.calibrator_ = calibrated(scores, rows.y, rows.weights, self._classes, even=even)
         if not hasattr(self, "decision_rule_"):
             self.decision_rule_ = self._plain_rule(solution)
