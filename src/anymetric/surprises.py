@@ -163,11 +163,13 @@ def unpredictable(train: Data, valid: Data, scores: Floats64) -> Iterator[Surpri
     Examples
     --------
     >>> rng = np.random.default_rng(0)
-    >>> X, group = rng.normal(size=(800, 2)), np.repeat(["a", "b"], 400)
-    >>> y = np.where((X[:, 0] > 0) & (group == "a"), 1.0, np.where(rng.random(800) < 0.5, 1.0, -1))
+    >>> X, group = rng.normal(size=(1600, 2)), np.tile(["a", "b"], 800)
+    >>> known = np.where(X[:, 0] > 0, 1.0, -1.0)
+    >>> y = np.where(group == "a", known, rng.choice([-1.0, 1.0], 1600))
     >>> rows = Data(X, y, side={"groups": group})
-    >>> print(*unpredictable(rows, rows.take(np.arange(0, 800, 2)), X[::2, 0]))
-    For the group b no model beats a constant: on 200 validation rows ... (0.5 is chance).
+    >>> train, valid = rows.take(np.arange(800)), rows.take(np.arange(800, 1600))
+    >>> print(*unpredictable(train, valid, X[800:, 0]))
+    For the group b no model beats a constant: on 400 validation rows ... (0.5 is chance).
     """
     groups = valid.side["groups"]
     flat = np.asarray(scores, dtype=np.float64).reshape(len(valid), -1)
@@ -193,7 +195,7 @@ def unpredictable(train: Data, valid: Data, scores: Floats64) -> Iterator[Surpri
 
 
 def line_of_its_own(train: Data, valid: Data, group: Any, own: Ints) -> Floats64 | None:
-    """Return scores of a group's validation rows by a line of its training rows; two folds."""
+    """Return scores of a group's validation rows by a line of its training rows."""
     if train is valid or "groups" not in train.side:
         return None
     mine = np.flatnonzero(train.side["groups"] == group)

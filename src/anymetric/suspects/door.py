@@ -23,7 +23,9 @@ def find(
     groups: Any = None,
     groups_val: Any = None,
     source: Any = None,
+    side_val: Any = None,
     metric: Any = "accuracy",
+    classes: Any = None,
     random_state: Any = 0,
 ) -> Suspects:
     """Find the training rows whose label or features the clean rows contradict.
@@ -38,8 +40,12 @@ def find(
         predictions contradict it, as in confident learning.
     groups, groups_val, source : array-like, optional
         Noise is estimated for each group and source.
-    metric : as in `MetricClassifier`
-        What gains are measured in.
+    side_val : dict of columns, optional
+        Metadata of the clean rows that the metric reads.
+    metric : as in `MetricClassifier`, or None
+        What gains are measured in; None where it must not be called.
+    classes : sequence, optional
+        The classes in order; of two, the last is the positive one. Sorted by default.
     random_state : int, RandomState or None
 
     Returns
@@ -58,23 +64,42 @@ def find(
     """
     if (X_val is None) != (y_val is None):
         raise ValueError("X_val and y_val go together: one was given without the other.")
-    names, noisy = np.unique(column_or_1d(y), return_inverse=True)
+    names = np.unique(column_or_1d(y)) if classes is None else np.asarray(classes)
     if len(names) < 2:
         raise ValueError(f"y must have two classes or more; got {names.tolist()}.")
     codes = np.array([-1.0, 1.0]) if len(names) == 2 else np.arange(float(len(names)))
     labels = tuple(names.tolist()) if len(names) == 2 else Classes(tuple(names.tolist()))
-    own = as_metric(metric)
-    own = meant(own, labels) if isinstance(labels, Classes) else own
+    own = None if metric is None else as_metric(metric)
+    own = meant(own, labels) if isinstance(labels, Classes) and own is not None else own
     side = {"groups": groups, "source": source}
-    train = rows_of(X, codes[noisy], side)
+    train = rows_of(X, codes[coded(y, names)], side)
     valid = None
     if X_val is not None:
-        new = sorted(set(np.unique(y_val).tolist()) - set(names.tolist()))
-        if new:
-            raise ValueError(f"y_val has the labels {new}, which y has not: {names.tolist()}.")
-        valid = rows_of(X_val, codes[np.searchsorted(names, y_val)], {"groups": groups_val})
+        columns = {**(side_val or {}), "groups": groups_val}
+        valid = rows_of(X_val, codes[coded(y_val, names, "_val")], columns)
     rng = np.random.default_rng(check_random_state(random_state).randint(2**31))
     return Search(train, valid, codes, names, own, labels, rng)()
+
+
+def coded(y: Any, names: Any, suffix: str = "") -> Any:
+    """Return the place of each label among the classes.
+
+    Examples
+    --------
+    >>> coded(["b", "a"], np.array(["b", "a"])).tolist()
+    [0, 1]
+    >>> coded([2], np.array([0, 1]), "_val")
+    Traceback (most recent call last):
+    ValueError: y_val has the labels [2], which are none of the classes [0, 1].
+    """
+    place = {name: k for k, name in enumerate(names.tolist())}
+    values = column_or_1d(y)
+    new = sorted(set(values.tolist()) - set(place))
+    if new:
+        raise ValueError(
+            f"y{suffix} has the labels {new}, which are none of the classes {names.tolist()}."
+        )
+    return np.array([place[value] for value in values.tolist()], dtype=np.intp)
 
 
 def rows_of(X: Any, y: Any, side: dict[str, Any]) -> Data:

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from anymetric.errors import import_extra
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Floats64 = NDArray[np.float64]
 Ints = NDArray[np.intp]
@@ -162,7 +159,7 @@ class Suspects:
             side[name][kept] = column
         return replace(self, **found, side=side)
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> Any:
         """Return the suspects as a data frame, the most probable first."""
         frames = import_extra("pandas", needed_by="to_frame", extra="cli")
         rows = self.rows
@@ -172,7 +169,7 @@ class Suspects:
         columns |= {name: column[rows] for name, column in self.side.items()}
         return frames.DataFrame(columns)
 
-    def parts_frame(self, of: str = "slice") -> pd.DataFrame:
+    def parts_frame(self, of: str = "slice") -> Any:
         """Return `by_slice` or, with ``of="source"``, `by_source` as a data frame."""
         frames = import_extra("pandas", needed_by="parts_frame", extra="cli")
         parts = self.by_source if of == "source" else self.by_slice

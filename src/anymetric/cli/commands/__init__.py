@@ -12,6 +12,7 @@ ORDER = (
     "predict",
     "evaluate",
     "explain",
+    "suspects",
     "report",
     "compare",
     "resume",

@@ -140,3 +140,25 @@ def export(
 
     voice = Voice(quiet, json)
     voice.document(chosen(source, optuna, onnx, voice, force))
+
+
+@app.command()
+@ending
+def suspects(
+    run: o.RunFolder,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="The suspects by row, as a CSV file.")
+    ] = None,
+    force: o.Force = False,
+    quiet: o.Quiet = False,
+    json: o.Json = False,
+) -> None:
+    """Find training rows whose label or features the clean rows of --valid contradict.
+
+    Rows are numbered as in the training file, from 1, with a probability, the reason (label,
+    features or source) and the gain that fixing or dropping them is expected to bring.
+    """
+    from anymetric.cli.suspects import suspects as found
+
+    voice = Voice(quiet, json)
+    voice.document(found(run, out, voice, force))
