@@ -50,7 +50,7 @@ def searched(asked: Fit, folder: Path, voice: Voice) -> tuple[Suspects, Any]:
     if setting.target.labels is None:
         raise UserError(f"Suspects are found among labels; {asked.roles.target!r} holds numbers.")
     store = open_run(folder)
-    before = store.fingerprint()
+    before = store.fingerprint() or {}
     store.close()
     now = asked.fingerprint(setting, division)
     changed = [name for name in ("train rows", "valid rows") if before.get(name) != now[name]]

@@ -20,7 +20,7 @@ from anymetric.surprises import surprises
 # Rows that had to be converted are kept up to this many bytes.
 KEPT = 1 << 28
 # What pickles leave out.
-TRANSIENT = ("_rows", "_suspects", "_surprises")
+TRANSIENT = ("_sample_kept", "_suspects", "_surprises")
 
 listing: ContextVar[bool] = ContextVar("listing", default=False)
 
@@ -56,12 +56,12 @@ class FindsSuspects:
         for name in TRANSIENT:
             self.__dict__.pop(name, None)
         if shares(X, train.X) or size_of(train.X) <= KEPT:
-            self._rows = FittedRows(*known, train, clean)
+            self._sample_kept = FittedRows(*known, train, clean)
 
     def _keep_scores(self, rows, scores):
         """Keep out-of-fold scores of the validation rows."""
-        if "_rows" in self.__dict__:
-            self._rows = replace(self._rows, held_out=(rows, scores))
+        if "_sample_kept" in self.__dict__:
+            self._sample_kept = replace(self._sample_kept, held_out=(rows, scores))
 
     @property
     def surprises_(self):
@@ -72,7 +72,7 @@ class FindsSuspects:
         return self._surprises
 
     def _fitted_rows(self, name):
-        rows = self.__dict__.get("_rows")
+        rows = self.__dict__.get("_sample_kept")
         if rows is None or (listing.get() and f"_{name[:-1]}" not in self.__dict__):
             raise AttributeError(
                 f"{name} is there after fit, and not after loading a model from a file: rows are "

@@ -58,8 +58,8 @@ class Search:
 
     train: Data
     valid: Data | None
-    codes: Sequence[float]
-    names: Sequence[Any]
+    codes: Sequence[float] | Floats64
+    names: Sequence[Any] | NDArray[Any]
     metric: Metric | None
     labels: Any
     rng: np.random.Generator

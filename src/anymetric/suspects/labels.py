@@ -60,7 +60,7 @@ class Coded:
         sharp = np.eye(self.classes)[np.concatenate([self.noisy, self.clean])]
         n = len(self.noisy)
         sharp[:n] = 0.9 * sharp[:n] + 0.1 * (1.0 - sharp[:n]) / (self.classes - 1)
-        return sharp
+        return np.asarray(sharp, dtype=np.float64)
 
 
 @dataclass(frozen=True, eq=False)
