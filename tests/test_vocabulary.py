@@ -79,7 +79,7 @@ def private_words(text):
                 yield number, found[0], say
 
 
-@pytest.mark.parametrize("path", files(), ids=lambda path: str(path.relative_to(ROOT)))
+@pytest.mark.parametrize("path", list(files()), ids=lambda path: str(path.relative_to(ROOT)))
 def test_only_words_of_the_field(path):
     where = path.relative_to(ROOT)
     wrong = [
