@@ -20,6 +20,7 @@ from anymetric.report.importance import by_feature, importances_of
 from anymetric.report.limits import limits_of
 from anymetric.report.run import Run
 from anymetric.report.sample import OURS, Sample, last_step, unpacked
+from anymetric.report.surprising import surprises_of
 from anymetric.report.table import methods_of
 from anymetric.report.worth import labels, worth_of
 
@@ -123,6 +124,7 @@ def gather(
         groups=groups_of(sample, decides, calls.get("groups", "groups"), rng) | group_shifts(final),
         curves=curves_of(sample, decides),
         diagnosis=relabelled(diagnosis, label),
+        surprises=surprises_of(final),
         coefficients=coefficients_of(estimator, sample, feature_names),
         limits=limits_of(final, sample, rng),
         importances=importances_of(

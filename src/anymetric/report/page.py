@@ -19,6 +19,7 @@ from anymetric.report import (
     outcomes,
     sections,
     story,
+    surprising,
 )
 from anymetric.report.markup import Markup, in_script, joined, tag, text
 from anymetric.report.run import Run
@@ -28,6 +29,7 @@ SECTIONS: tuple[Section, ...] = (
     sections.asked,
     sections.result,
     limits.limits,
+    surprising.surprising,
     sections.groups,
     sections.curves,
     aloud.aloud,

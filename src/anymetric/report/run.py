@@ -55,6 +55,8 @@ class Run:
         The features that move the scores most.
     importances : dict
         By how much the metric gets worse if a column is shuffled, or why that was not measured.
+    surprises : list of str
+        What stands out in the rows and in the run.
     deployed : dict
         Where the model was saved, which rows trained it, and which file it was trained on.
     made : dict
@@ -94,6 +96,7 @@ class Run:
     made: dict[str, Any] = field(default_factory=dict)
     limits: dict[str, Any] = field(default_factory=dict)
     explanation: dict[str, Any] = field(default_factory=dict)
+    surprises: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         for part in fields(self):
