@@ -58,12 +58,14 @@ def small(tmp_path, monkeypatch):
 def test_the_saved_model_is_that_of_all_rows_and_the_table_that_of_held_out_ones(
     small, told, valid
 ):
-    found = fitted(told, *ASK, *valid, "--run", "all")
-    plain = fitted(told, *ASK, *valid, "--run", "some", "--no-refit")
-    whole = fitted(told, *ASK, *valid, "--run", "whole", "--no-holdout")
+    ask = [*ASK, *valid, "--method", "threshold"]  # one model, whatever is recommended
+    found = fitted(told, *ask, "--run", "all")
+    plain = fitted(told, *ask, "--run", "some", "--no-refit")
+    whole = fitted(told, *ask, "--run", "whole", "--no-holdout")
     everything = coefficients("whole/model.skops")
     np.testing.assert_allclose(coefficients("all/model.skops"), everything)
-    assert not np.allclose(coefficients("some/model.skops"), everything)
+    # More validation rows may leave the threshold where it is; more training rows move the line.
+    assert valid or not np.allclose(coefficients("some/model.skops"), everything)
     assert [row["value"] for row in found["table"]] == [row["value"] for row in plain["table"]]
     assert pd.read_csv("all/scores.csv").equals(pd.read_csv("some/scores.csv"))
     assert found["refit"]["done"]
