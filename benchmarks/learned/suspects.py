@@ -8,7 +8,8 @@ training rows 20 or 40 % of the labels of one group (Adult: men; Credit: women) 
 positives of COMPAS and of the reviews) are flipped. Precision at the number truly flipped. Every
 peer sees the clean rows too: they train its out-of-fold models. Seconds are processor time.
 Retraining drops as many of the first rows of a ranking as it calls suspects (ours) or as were
-flipped, and fits logistic regression to the rest and the clean rows; F1 on the test rows.
+flipped, and fits logistic regression to the rest and the clean rows; F1 on the test rows. cleanlab
+2.9 is no dependency: install it first.
 """
 
 from __future__ import annotations
