@@ -33,7 +33,6 @@ WORDS = {
     r"cook(s|ed|ing)?|kitchen|recipes?|jury|juries": "fit, trainer, proposal, evaluator",
     r"evened out|evened|climbed": "class-balanced, ridge path",
     r"likeness": "density ratio, importance weights",
-    r"likelier|likeliest": "more probable",
     r"drawn in": "clipped",
     r"spoilt": "corrupted",
     r"anew": "again",
