@@ -84,7 +84,7 @@ def test_odd_labels_are_text_everywhere(cellar, told):
     assert scores.columns[2:5].tolist() == [f"score_{name}" for name in sorted(GROWERS)]
     assert "<b>ant" not in Path("r/report.html").read_text()
     code, out, err = told("explain", "r/model.skops")
-    assert "grower = c'est, [bold]là[/bold]" in out
+    assert "c'est, [bold]là[/bold]" in out
 
 
 PAID = """
