@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sklearn.utils import get_tags
 
 from anymetric import __version__
+from anymetric.auto.decisions.named import top_of
 from anymetric.cli.asked import find_metric, for_target
 from anymetric.cli.faults import UserError
 from anymetric.cli.frames import as_frame, ranks_of
@@ -206,7 +207,13 @@ class TableModel:
     @property
     def rule(self) -> Any:
         """What turns scores into decisions; None if they are read as they are."""
-        return getattr(self.estimator, "decision_rule_", None)
+        rule = getattr(self.estimator, "decision_rule_", None)
+        named = not (self.box or ":" in self.metric or QUERY in self.roles.side)
+        if isinstance(rule, TopRule) or not named or len(self.target.labels or ()) != 2:
+            return rule
+        # A baseline knows no top; the metric does.
+        top = top_of("auto", find_metric(self.metric, self.greater))
+        return rule if top is None else top.rule
 
     def matrix(self, table: Any, name: str = "The table") -> Floats:
         """Return the features of a table's rows; other columns are not read."""
