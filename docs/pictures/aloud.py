@@ -26,8 +26,8 @@ def desk(y_true, y_pred, groups):
     return -float((price * missed).sum() + alarms.sum())
 
 
-def draw(folder: Path) -> Path:
-    """Fit, explain, draw prices and predictions; return the file."""
+def draw(folder: Path) -> list[Path]:
+    """Fit, explain, draw prices and predictions; return the files."""
     adult = load_adult()
     rows = np.random.default_rng(0).choice(len(adult.y), 1500, replace=False)
     X, y, sex = adult.X[rows], (adult.y[rows] > 0).astype(int), adult.groups[rows]
@@ -50,8 +50,8 @@ def draw(folder: Path) -> Path:
         path = folder / "aloud.svg"
         figure.savefig(path, metadata={"Date": None})
         plt.close(figure)
-    return path
+    return [path]
 
 
 if __name__ == "__main__":
-    print(draw(Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parent))
+    print(*draw(Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parent))

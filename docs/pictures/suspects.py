@@ -17,8 +17,8 @@ from matplotlib import pyplot as plt
 STYLE = {"svg.fonttype": "none", "svg.hashsalt": "anymetric", "font.family": "sans-serif"}
 
 
-def draw(folder: Path) -> Path:
-    """Find the suspects of COMPAS with flipped labels; draw them by slice; return the file."""
+def draw(folder: Path) -> list[Path]:
+    """Find the suspects of COMPAS with flipped labels; draw them by slice; return the files."""
     compas = load_compas()
     rows = split(compas, random_state=0)
     train, clean = rows.train, rows.validation[:300]
@@ -49,4 +49,4 @@ def slice_rows(name: str, y: np.ndarray, sex: np.ndarray) -> np.ndarray:
 
 
 if __name__ == "__main__":
-    print(draw(Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parent))
+    print(*draw(Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parent))

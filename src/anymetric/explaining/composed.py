@@ -66,8 +66,9 @@ class Power:
     def values(self, counts: Floats64) -> Floats64:
         """Return the product."""
         found = np.full(len(counts), self.factor)
-        for power, form in self.terms:
-            found *= np.maximum(form.values(counts), 0.0) ** power
+        with np.errstate(divide="ignore", invalid="ignore"):  # a root of zero below the line
+            for power, form in self.terms:
+                found *= np.maximum(form.values(counts), 0.0) ** power
         return found
 
     def text(self) -> str:
