@@ -69,9 +69,9 @@ def test_the_quantile_line_is_scikit_learns():
 
 def test_out_of_fold_scores_choose_the_threshold_without_held_out_rows():
     X, y = load_breast_cancer(return_X_y=True)
-    found = TunedThreshold("f1", cv=5, random_state=0).fit(X, 1 - y)
+    found = TunedThreshold("f1", n_splits=5, random_state=0).fit(X, 1 - y)
     assert "cross-validated" in found.validation_
-    again = cross_val_predict(TunedThreshold("f1", cv=5, random_state=0), X, 1 - y, cv=5)
+    again = cross_val_predict(TunedThreshold("f1", n_splits=5, random_state=0), X, 1 - y, cv=5)
     assert found.validation_score_ == pytest.approx(f1_score(1 - y, again), abs=0.02)
 
 

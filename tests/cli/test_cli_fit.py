@@ -55,6 +55,7 @@ def test_the_usual_baselines_are_in_the_table_and_the_improvement_is_the_differe
 def test_a_run_is_a_folder_and_nothing_else_is_left(done):
     assert sorted(os.listdir(done.folder)) == [
         "model.skops",
+        "progress.json",
         "report.html",
         "run.db",
         "run.json",

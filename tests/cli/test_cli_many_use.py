@@ -9,7 +9,7 @@ from sklearn.metrics import accuracy_score, confusion_matrix, log_loss, recall_s
 
 from anymetric.cli.models import load_model
 
-from .conftest import flowers
+from .conftest import fit_run, flowers
 
 
 def test_a_saved_model_predicts_what_the_table_says(grown, told):
@@ -52,7 +52,7 @@ def test_evaluate_agrees_with_scikit_learn(grown, told):
     assert found.to_numpy().tolist() == confusion_matrix(table["species"], said).tolist()
 
 
-def test_a_terminal_that_is_too_narrow_gets_the_worst_mistakes(grown, told, monkeypatch):
+def test_a_terminal_that_is_too_narrow_gets_the_worst_mistakes(grown, lines, told, monkeypatch):
     monkeypatch.setenv("COLUMNS", "120")
     out = told("evaluate", grown.model, grown.home / "rows.csv")[1]
     assert "setosa   versicolor   virginica   recall" in out
@@ -61,13 +61,20 @@ def test_a_terminal_that_is_too_narrow_gets_the_worst_mistakes(grown, told, monk
     assert "most often" in out
     assert "versicolor   virginica" not in out
     monkeypatch.setenv("COLUMNS", "48")
-    assert "class   coefficient" in told("explain", grown.model)[1]
+    assert "class   coefficient" in told("explain", lines.model)[1]
 
 
-def test_explain_names_what_decides_between_the_classes(grown, told):
-    code, out, err = told("explain", grown.model, "--json")
+@pytest.fixture(scope="module")
+def lines(tmp_path_factory):
+    """One run of `fit` that saves lines, whatever is recommended."""
+    ask = ["-t", "species", "-m", "macro_f1", "-g", "field", "--model", "linear"]
+    return fit_run(tmp_path_factory.mktemp("lines"), flowers(), [*ask, "--no-holdout"])
+
+
+def test_explain_names_what_decides_between_the_classes(lines, told):
+    code, out, err = told("explain", lines.model, "--json")
     assert code == 0, err
-    found, model = json.loads(out), load_model(grown.model)
+    found, model = json.loads(out), load_model(lines.model)
     assert sum(found["slices"].values()) == pytest.approx(1.0)
     assert "species = setosa, field = near" in found["slices"]
     table = flowers()
@@ -76,7 +83,7 @@ def test_explain_names_what_decides_between_the_classes(grown, told):
     np.testing.assert_allclose(weights.sum(axis=1), 0.0, atol=1e-9)
     scores = model.matrix(table) @ weights.to_numpy() + list(found["intercepts"].values())
     assert model.decide(scores).tolist() == model.predict(table).tolist()
-    assert "virginica" in told("explain", grown.model, "--top", 2)[1]
+    assert "virginica" in told("explain", lines.model, "--top", 2)[1]
 
 
 def test_the_page_can_be_written_again(grown, told, tmp_path):

@@ -91,7 +91,7 @@ max_metric_calls, random_state
     _takes_many = False
     _calibrates = False
     # Folds of the training rows where no validation rows are given; None holds some out.
-    cv: int | None = None
+    n_splits: int | None = None
 
     def __init__(
         self,
@@ -113,20 +113,20 @@ max_metric_calls, random_state
         self.random_state = random_state
 
     def _held_out(self, data: Any, rng: np.random.Generator) -> Any:
-        if self.cv is None:
+        if self.n_splits is None:
             return super()._held_out(data, rng)  # type: ignore[no-untyped-call]
         return self._cross_fitted(data)  # type: ignore[no-untyped-call]
 
     def _folds(self, problem: Problem, rng: np.random.Generator) -> NDArray[np.intp] | None:
         """Return the fold of each training row; None where other rows validate."""
-        if self.cv is None or problem.valid is not problem.train:
+        if self.n_splits is None or problem.valid is not problem.train:
             return None
         if len(problem.train) < FEWEST_ROWS:
             return None
         if QUERY in problem.train.side:  # rows of a query stay together
             queries = Queries.of(problem.train.side[QUERY])
-            return np.asarray(rng.permutation(len(queries)) % self.cv)[queries.member]
-        return folds(self._strata(problem.train), self.cv, rng)  # type: ignore[no-untyped-call]
+            return np.asarray(rng.permutation(len(queries)) % self.n_splits)[queries.member]
+        return folds(self._strata(problem.train), self.n_splits, rng)  # type: ignore[no-untyped-call]
 
 
 def grid(given: float | Sequence[float] | None, default: Sequence[float]) -> list[float]:

@@ -34,7 +34,7 @@ class LightGBMThreshold(BaselineClassifier):
     leaves : int, default=31
     patience : int, default=30
         Trees without a lower loss before the end.
-    cv : int or None
+    n_splits : int or None
         Where no validation rows are given: choose the number of trees and the threshold by
         out-of-fold scores of the training rows, in so many folds, and train on all of them. None
         holds some of them out.
@@ -59,7 +59,7 @@ class LightGBMThreshold(BaselineClassifier):
         "learning_rate": [POSITIVE],
         "leaves": [COUNT],
         "patience": [COUNT],
-        "cv": [FOLDS, None],
+        "n_splits": [FOLDS, None],
         "n_jobs": [COUNT],
     }
 
@@ -75,7 +75,7 @@ class LightGBMThreshold(BaselineClassifier):
         learning_rate: float = 0.05,
         leaves: int = 31,
         patience: int = 30,
-        cv: int | None = None,
+        n_splits: int | None = None,
         n_jobs: int = 1,
         greater_is_better: bool | None = None,
         validation_fraction: float = 0.2,
@@ -87,7 +87,7 @@ class LightGBMThreshold(BaselineClassifier):
         self.learning_rate = learning_rate
         self.leaves = leaves
         self.patience = patience
-        self.cv = cv
+        self.n_splits = n_splits
         self.n_jobs = n_jobs
         self.greater_is_better = greater_is_better
         self.validation_fraction = validation_fraction
@@ -165,7 +165,7 @@ class ValidationLightGBM(LightGBMThreshold):
 
     Parameters
     ----------
-    cv : int, default=5
+    n_splits : int, default=5
     metric, trees, learning_rate, leaves, patience, n_jobs, greater_is_better, \
 validation_fraction, max_metric_calls, random_state
         As in `LightGBMThreshold`, as are the attributes.
@@ -187,7 +187,7 @@ validation_fraction, max_metric_calls, random_state
         learning_rate: float = 0.05,
         leaves: int = 31,
         patience: int = 30,
-        cv: int = 5,
+        n_splits: int = 5,
         n_jobs: int = 1,
         greater_is_better: bool | None = None,
         validation_fraction: float = 0.2,
@@ -200,7 +200,7 @@ validation_fraction, max_metric_calls, random_state
             learning_rate=learning_rate,
             leaves=leaves,
             patience=patience,
-            cv=cv,
+            n_splits=n_splits,
             n_jobs=n_jobs,
             greater_is_better=greater_is_better,
             validation_fraction=validation_fraction,

@@ -37,7 +37,7 @@ class RegressionBaseline(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         objective of a quantile where the metric is one.
     rows : {"train", "validation"}, default="train"
         Which rows train: the validation rows alone where "validation".
-    cv : int, default=5
+    n_splits : int, default=5
         Folds of the training rows: without validation rows, out-of-fold predictions tune the
         constant.
     greater_is_better : bool, optional
@@ -71,7 +71,7 @@ class RegressionBaseline(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         *,
         kind: str = "ridge",
         rows: str = "train",
-        cv: int = 5,
+        n_splits: int = 5,
         greater_is_better: bool | None = None,
         max_metric_calls: int | None = None,
         random_state: int = 0,
@@ -79,7 +79,7 @@ class RegressionBaseline(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.metric = metric
         self.kind = kind
         self.rows = rows
-        self.cv = cv
+        self.n_splits = n_splits
         self.greater_is_better = greater_is_better
         self.max_metric_calls = max_metric_calls
         self.random_state = random_state
@@ -159,7 +159,7 @@ class RegressionBaseline(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     def _out_of_fold(self, learn: lines.Learn, train: Data, targets: Floats) -> Floats:
         rng = np.random.default_rng(self.random_state)
         ranks = np.argsort(np.argsort(train.y)) * 10 // max(len(train.y), 1)
-        fold = folds(ranks, min(self.cv, len(train)), rng)
+        fold = folds(ranks, min(self.n_splits, len(train)), rng)
         scores = np.empty(len(fold))
         for k in np.unique(fold):
             held, rest = fold == k, fold != k

@@ -47,8 +47,8 @@ class RowRuleLogistic(ByRow, TunedThreshold):
     Parameters
     ----------
     metric : GainMetric
-    C, cv, greater_is_better, standardize, fit_intercept, validation_fraction, max_metric_calls, \
-random_state
+    C, n_splits, greater_is_better, standardize, fit_intercept, validation_fraction, \
+max_metric_calls, random_state
         As in `TunedThreshold`.
 
     Attributes
@@ -61,7 +61,7 @@ random_state
     >>> from anymetric.metrics import Profit
     >>> X, y = make_classification(500, weights=[0.9], random_state=0)
     >>> side = {"amount": np.random.default_rng(0).exponential(20.0, 500)}
-    >>> clf = RowRuleLogistic(Profit(tp="amount", flag_cost=3.0), cv=5, random_state=0)
+    >>> clf = RowRuleLogistic(Profit(tp="amount", flag_cost=3.0), n_splits=5, random_state=0)
     >>> clf.fit(X, y, side=side).score(X, y, side=side) > 0.0
     True
     """
@@ -73,14 +73,14 @@ class RowRuleLightGBM(ByRow, LightGBMThreshold):
     Parameters
     ----------
     metric : GainMetric
-    trees, learning_rate, leaves, patience, cv, n_jobs, greater_is_better, validation_fraction, \
-max_metric_calls, random_state
+    trees, learning_rate, leaves, patience, n_splits, n_jobs, greater_is_better, \
+validation_fraction, max_metric_calls, random_state
         As in `LightGBMThreshold`.
 
     Examples
     --------
     >>> from anymetric.metrics import Profit
-    >>> RowRuleLightGBM(Profit(tp="amount"), cv=5).trees
+    >>> RowRuleLightGBM(Profit(tp="amount"), n_splits=5).trees
     1000
     """
 

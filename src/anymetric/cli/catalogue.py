@@ -204,8 +204,8 @@ class Task:
         def make(calls: int | None) -> Any:
             # Without a limit of ours each keeps the one that it has of its own.
             given = dict(more) if calls is None else {**more, "max_metric_calls": calls}
-            if "cv" in takes:
-                given["cv"] = 3 if self.rows > MANY_ROWS else 5
+            if "n_splits" in takes:
+                given["n_splits"] = 3 if self.rows > MANY_ROWS else 5
             few = calls is not None and calls < FEW_CALLS
             if "C" in takes and (few or self.rows > MANY_ROWS):
                 given["C"] = 1.0

@@ -141,7 +141,8 @@ def shares(given, X):
     >>> shares(X, X[:, :1]), shares(X, X.copy()), shares([[0.0]], X)
     (True, False, False)
     """
-    own, other = (one.data if sparse.issparse(one) else one for one in (given, X))
+    # A sparse matrix of another format, such as a dictionary of keys, is no view of X.
+    own, other = (getattr(one, "data", None) if sparse.issparse(one) else one for one in (given, X))
     return isinstance(own, np.ndarray) and np.may_share_memory(own, other)
 
 

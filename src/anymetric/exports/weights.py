@@ -46,6 +46,17 @@ class RowWeights:
     validation: Mapping[Key, float] = field(default_factory=dict)
     explained: float = 1.0
 
+    # Files of skops have no keys that are tuples: both mappings are stored as lists of pairs.
+    def __getstate__(self) -> dict[str, Any]:
+        pairs = {name: list(getattr(self, name).items()) for name in ("cells", "validation")}
+        return {**pairs, "explained": self.explained}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        for name in ("cells", "validation"):
+            pairs = {tuple(key): value for key, value in state[name]}
+            object.__setattr__(self, name, pairs)
+        object.__setattr__(self, "explained", state["explained"])
+
     def __call__(
         self,
         y: ArrayLike,
