@@ -40,7 +40,7 @@ def draw(folder: Path) -> list[Path]:
         file = folder / "display-suspects.svg"
         figure.savefig(file, metadata={"Date": None, "Creator": None})
         plt.close(figure)
-    return file
+    return [file]
 
 
 def slice_rows(name: str, y: np.ndarray, sex: np.ndarray) -> np.ndarray:

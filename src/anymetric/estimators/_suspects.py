@@ -107,7 +107,7 @@ class SuspectLabels(FindsSuspects):
 
     def _searched(self, rows, labels):
         """Search the rows."""
-        from anymetric.suspects.find import Search
+        from anymetric.suspects.finding import Search
 
         many = isinstance(labels, Classes)
         codes = np.arange(float(len(labels.names))) if many else np.asarray(self._codes())

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_array, check_consistent_length, colum
 
 from anymetric.data import Data
 from anymetric.metrics import Classes, as_metric, meant
-from anymetric.suspects.find import Search
+from anymetric.suspects.finding import Search
 from anymetric.suspects.table import Suspects
 
 
