@@ -74,4 +74,4 @@ def settled(costs: Floats64, excesses: Sequence[Floats64], jump: float = JUMP) -
 
 def rounded(excess: Floats64) -> Floats64:
     """Return by how much a limit is passed, nothing where that is rounding."""
-    return np.where(np.abs(excess) < 1e-12, 0.0, excess)
+    return np.where(np.abs(excess) <= 1e-12, 0.0, excess)
