@@ -225,7 +225,9 @@ def _between(best: Comparison, model: str, greater: bool, evidence: str) -> tupl
         if high == low:
             why = f"an {evidence} value as good ({high})"
     else:
-        own, why = best.improvement > 0.0, "the better value on these rows"
+        own = best.improvement > 0.0
+        why = "the better value" if best.improvement else "the same value"
+        why += " on these rows"
     if own:
         return model, f"Use {model}, which has {why}; {best.name} is simpler."
     return best.name, f"Use {best.name}, which is simpler and has {why}."
