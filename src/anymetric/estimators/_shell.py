@@ -29,6 +29,7 @@ from anymetric.estimators._learned import (
 from anymetric.estimators._ledger import recording, seeds
 from anymetric.estimators._limits import goal_of
 from anymetric.estimators._methods import ChoosesMethod
+from anymetric.estimators._mlflow import tracked
 from anymetric.estimators._notebook import ShowsRun
 from anymetric.estimators._progress import Progress
 from anymetric.estimators._rows import (
@@ -183,7 +184,7 @@ class MetricEstimator(
         rows = {"X": X, "y": y, "sample_weight": sample_weight, "groups": groups, "side": side}
         validation = {"X_val": X_val, "y_val": y_val, "sample_weight_val": sample_weight_val}
         validation |= {"groups_val": groups_val, "side_val": side_val}
-        with recording(self, {**rows, "source": source, **validation}):
+        with tracked(self), recording(self, {**rows, "source": source, **validation}):
             return self._fit_rows(**rows, source=source, **validation)
 
     def _fit_rows(
