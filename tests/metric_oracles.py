@@ -18,6 +18,7 @@ from anymetric.metrics import (
     GMean,
     MacroByGroup,
     MeanAbsoluteError,
+    MeanAbsolutePercentageError,
     MeanSquaredError,
     MedianAbsoluteError,
     Pinball,
@@ -28,6 +29,7 @@ from anymetric.metrics import (
     Recall,
     RecallAtPrecision,
     RocAuc,
+    RootMeanSquaredError,
     Within,
     WorstGroup,
 )
@@ -158,7 +160,9 @@ TOPS = (PrecisionAtK(1), PrecisionAtK(3), PrecisionAtFraction(0.5), BreakEven())
 REGRESSED = {
     R2(): sk.r2_score,
     MeanSquaredError(): sk.mean_squared_error,
+    RootMeanSquaredError(): sk.root_mean_squared_error,
     MeanAbsoluteError(): sk.mean_absolute_error,
+    MeanAbsolutePercentageError(): sk.mean_absolute_percentage_error,
     MedianAbsoluteError(): sk.median_absolute_error,
     Pinball(0.5): lambda y, f, **kw: sk.mean_pinball_loss(y, f, alpha=0.5, **kw),
     Pinball(0.9): lambda y, f, **kw: sk.mean_pinball_loss(y, f, alpha=0.9, **kw),

@@ -14,7 +14,8 @@ from sklearn.linear_model import RidgeCV
 from anymetric.data import Data, Matrix
 from anymetric.losses import Tilted
 from anymetric.metrics import Limited, Metric
-from anymetric.metrics.regression import MeanAbsoluteError, MedianAbsoluteError, Pinball
+from anymetric.metrics.median import MedianAbsoluteError
+from anymetric.metrics.regression import MeanAbsoluteError, Pinball
 from anymetric.models import Linear, LinearScorer, Scorer
 from anymetric.models.ensemble import Ensemble
 from anymetric.models.trees import Trees, lightgbm, plain_matrix

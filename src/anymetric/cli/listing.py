@@ -29,10 +29,12 @@ FORMULAS = {
     "map": "Mean over queries of average precision: mean over relevant rows of (relevant so far "
     "/ place).",
     "mean_absolute_error": "Mean of the absolute errors: mean |f - y|.",
+    "mean_absolute_percentage_error": "Mean of the relative errors: mean |f - y| / |y|.",
     "mean_squared_error": "Mean of the squared errors: mean (f - y)^2.",
     "median_absolute_error": "Median of the absolute errors: median |f - y|.",
     "mrr": "Mean over queries of 1 / place of the first relevant row.",
     "prbep": "Precision among as many rows as there are positives: TP / P at k = P.",
+    "root_mean_squared_error": "Root of the mean squared error: sqrt(mean (f - y)^2).",
     "roc_auc": "Area under the ROC curve: P(score of a positive > score of a negative).",
     "worst_group_error": "The worst group's error: max over groups of (FP + FN) / total.",
 }

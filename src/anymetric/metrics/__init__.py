@@ -35,6 +35,7 @@ from anymetric.metrics.macro import (
     WorstClassRecall,
 )
 from anymetric.metrics.meaning import meant
+from anymetric.metrics.median import MedianAbsoluteError
 from anymetric.metrics.profit import GainMetric, Gains, Profit, RowGains
 from anymetric.metrics.queries import (
     NDCG,
@@ -60,9 +61,10 @@ from anymetric.metrics.registry import as_metric, metric_names
 from anymetric.metrics.regression import (
     R2,
     MeanAbsoluteError,
+    MeanAbsolutePercentageError,
     MeanSquaredError,
-    MedianAbsoluteError,
     Pinball,
+    RootMeanSquaredError,
     Within,
 )
 from anymetric.metrics.rows import Rows
@@ -116,6 +118,7 @@ __all__ = [
     "MarginMetric",
     "Matthews",
     "MeanAbsoluteError",
+    "MeanAbsolutePercentageError",
     "MeanRecall",
     "MeanSquaredError",
     "MedianAbsoluteError",
@@ -138,6 +141,7 @@ __all__ = [
     "RecallGMean",
     "ReciprocalRank",
     "RocAuc",
+    "RootMeanSquaredError",
     "RowGains",
     "Rows",
     "ScorerMetric",

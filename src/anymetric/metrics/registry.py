@@ -27,6 +27,7 @@ from anymetric.metrics.macro import (
     MeanRecall,
     WorstClassRecall,
 )
+from anymetric.metrics.median import MedianAbsoluteError
 from anymetric.metrics.queries import (
     NDCG,
     QueryAveragePrecision,
@@ -48,9 +49,10 @@ from anymetric.metrics.rates import (
 from anymetric.metrics.regression import (
     R2,
     MeanAbsoluteError,
+    MeanAbsolutePercentageError,
     MeanSquaredError,
-    MedianAbsoluteError,
     Pinball,
+    RootMeanSquaredError,
     Within,
 )
 from anymetric.metrics.scorers import ScorerMetric, is_scorer
@@ -88,6 +90,8 @@ _OTHERS: tuple[Metric, ...] = (
     MeanAbsoluteError(),
     MedianAbsoluteError(),
     MeanSquaredError(),
+    RootMeanSquaredError(),
+    MeanAbsolutePercentageError(),
     Pinball(),
     Within(),
     ClassF("macro"),
@@ -114,12 +118,12 @@ _CALLED = {
     "logloss": "neg_log_loss",
     "log_loss": "neg_log_loss",
     "mae": "mean_absolute_error",
-    "mape": "neg_mean_absolute_percentage_error",
+    "mape": "mean_absolute_percentage_error",
     "matthews": "mcc",
     "mse": "mean_squared_error",
     "ppv": "precision",
     "pr_auc": "average_precision",
-    "rmse": "neg_root_mean_squared_error",
+    "rmse": "root_mean_squared_error",
     "roc": "roc_auc",
     "sensitivity": "recall",
     "tpr": "recall",
@@ -237,7 +241,8 @@ def _near(name: str) -> list[str]:
     bare = re.sub(r"^neg_|_score$", "", name.replace("-", "_").replace(" ", "_"))
     known = sorted({*metric_names(), *get_scorer_names()})
     if bare in _CALLED or bare in known:
-        return [_CALLED.get(bare, bare)]
+        meant = _CALLED.get(bare, bare)
+        return [meant, *(scorer for scorer in (f"neg_{meant}",) if scorer in known)]
     return get_close_matches(name, known, n=4)
 
 
