@@ -108,3 +108,13 @@ def test_warnings_come_before_training_and_missing_groups_are_a_group(told, tmp_
     for said in ("'id' has another value in every row", "'paid' alone nearly", "missing (10)"):
         assert f"{said}" in notes, said
     assert "group_mean_f1" in out
+
+
+@pytest.mark.parametrize(("label", "what"), [(1, "recall and F1"), (0, "false positive rates")])
+def test_groups_of_one_class_are_named_with_what_is_then_the_same_for_all(label, what):
+    table = rows().assign(z=["a", "b"] * 200)
+    table.loc[table.z == "b", "y"] = 1 - label
+    (said,) = sanity.one_class_groups(sampled(table, groups=("z",)), Target((0, 1)))
+    assert said.startswith("in rows.csv no row of the group b (200 rows) is " + str(label))
+    assert f"{what} there are 0 for every model" in said
+    assert not list(sanity.one_class_groups(sampled(rows(), groups=("z",)), Target((0, 1))))

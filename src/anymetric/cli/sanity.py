@@ -35,6 +35,12 @@ def warn(sample: Sample, others: list[Sample | None], target: Target, voice: Voi
         *ids(sample),
         *leaks(sample, target.codes(sample.y, sample.name), target.labels is not None),
         *small_groups(sample),
+        *(
+            line
+            for one in (sample, *others)
+            if one is not None
+            for line in one_class_groups(one, target)
+        ),
         *(line for other in others if other is not None for line in shared(sample, other)),
     ]:
         voice.note(f"Warning: {line}")
@@ -164,6 +170,36 @@ def small_groups(sample: Sample) -> Iterator[str]:
             f"few rows are in the groups {', '.join(few[:8])}{more}: what is said of them, and "
             "thresholds of theirs, is noise."
         )
+
+
+def one_class_groups(sample: Sample, target: Target) -> Iterator[str]:
+    """Yield what to say of groups whose rows are all of one class.
+
+    Examples
+    --------
+    >>> y = need("pandas").Series([0, 1] * 20 + [0] * 4)
+    >>> groups = np.array(["a"] * 40 + ["b"] * 4)
+    >>> rows = Sample(None, y, groups=groups, name="rows.csv")
+    >>> list(one_class_groups(rows, Target((0, 1))))
+    ['in rows.csv no row of the group b (4 rows) is 1: recall and F1 there are 0 for every model.']
+    """
+    if sample.groups is None or target.labels is None or target.many:
+        return
+    codes = target.codes(sample.y, sample.name)
+    names, counts = np.unique(sample.groups, return_counts=True)
+    for code, what in enumerate(("false positive rates", "recall and F1")):
+        without = ~np.isin(names, sample.groups[codes == code])
+        each = [
+            f"{name} ({count} rows)"
+            for name, count in zip(names[without], counts[without], strict=True)
+        ]
+        if each:
+            more = f" and {len(each) - 8} more" if len(each) > 8 else ""
+            yield (
+                f"in {sample.name} no row of the group{'s' if len(each) > 1 else ''} "
+                f"{', '.join(each[:8])}{more} is {target.labels[code]!r}: {what} there are 0 for "
+                "every model."
+            )
 
 
 def shared(sample: Sample, other: Sample) -> Iterator[str]:
