@@ -10,11 +10,13 @@ from sklearn.linear_model import QuantileRegressor
 from sklearn.metrics import f1_score, mean_pinball_loss
 from sklearn.model_selection import cross_val_predict
 
+from anymetric import MetricClassifier
 from anymetric.__main__ import main
 from anymetric.baselines import LightGBMThreshold, RegressionBaseline, TunedThreshold
 from anymetric.baselines.portable import portable
 from anymetric.cli.models import load_model
 from anymetric.recommendation import Choice, Comparison, recommend
+from anymetric.report.advice import advice
 
 
 @pytest.mark.parametrize(
@@ -104,3 +106,16 @@ def test_a_method_of_another_task_is_refused(tmp_path, monkeypatch, capsys):
     assert "--method ridge is not for this task; there are: auto, logistic" in " ".join(
         capsys.readouterr().err.split()
     )
+
+
+@pytest.mark.parametrize("method", ["auto", "descent"])
+def test_values_on_rows_that_trained_do_not_choose_between_equals(method):
+    X = np.random.default_rng(0).normal(size=(40, 2))
+    clf = MetricClassifier("f1", method=method, max_metric_calls=30, random_state=0)
+    evidence = clf.fit(X, (X[:, 0] > 0).astype(int)).validation_
+    ours = {"name": "ours", "value": 0.5, "improvement": 0.0, "validation": 0.7}
+    other = {"name": "trees", "value": 0.49, "improvement": 0.01, "improvement_error": 0.1}
+    methods = [ours | {"evidence": evidence}, other | {"validation": 1.0, "evidence": evidence}]
+    found = advice(methods, greater=True)
+    assert (found.choice.name, found.model) == ("EQUAL", "ours")
+    assert "out-of-fold" not in found.says

@@ -269,6 +269,19 @@ class Predictions:
         """The line of the lowest mean cost."""
         return int(np.argmin([one.mean for one in self.assessments]))
 
+    def cost_of(self, proposal: Proposal) -> float:
+        """Return the mean cost of a proposal; infinite where it has no line.
+
+        Examples
+        --------
+        >>> Predictions().cost_of(Proposal(Weighting()))
+        inf
+        """
+        for candidate, one in zip(self.candidates[::-1], self.assessments[::-1], strict=True):
+            if candidate.proposal is proposal:
+                return float(one.mean)
+        return float("inf")
+
     def of(self, family: str) -> list[int]:
         """Return the lines of a family."""
         return [k for k, one in enumerate(self.candidates) if one.proposal.family == family]

@@ -9,6 +9,8 @@ import numpy as np
 # With fewer rows than this none are held out.
 FEWEST_ROWS = 50
 FEWEST_IN_STRATUM = 5
+# What `validation_` says where the rows that train are the validation rows too.
+TOO_FEW = "are too few to"
 
 
 def hold_out(strata, fraction, rng, *, every=True):
@@ -35,7 +37,7 @@ def hold_out(strata, fraction, rng, *, every=True):
     n = len(strata)
     if n < FEWEST_ROWS:
         note = (
-            f"No validation data was given, and {n} rows are too few to hold some out: the "
+            f"No validation data was given, and {n} rows {TOO_FEW} hold some out: the "
             "training rows are used for validation."
         )
         return np.arange(n), np.arange(n), note

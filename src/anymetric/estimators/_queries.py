@@ -9,7 +9,7 @@ from anymetric import starts
 from anymetric.auto.families.ranking import QueryRows, few_queries, minimised
 from anymetric.blocks import Queries
 from anymetric.estimators._columns import checked, items
-from anymetric.estimators._holdout import none_left
+from anymetric.estimators._holdout import TOO_FEW, none_left
 from anymetric.estimators._rows import as_target
 from anymetric.metrics import as_metric, by_query
 from anymetric.metrics.functions import graded
@@ -157,7 +157,7 @@ class TakesQueries:
         count = len(Queries.of(data.side["query"]))
         how = "are cross-validated, each scored out-of-fold."
         if few_queries(data):
-            how = "are too few to be cross-validated: they are used for training and validation."
+            how = f"{TOO_FEW} be cross-validated: they are used for training and validation."
         self.validation_ = f"No validation data was given: the {count} queries {how}"
         return data, data
 

@@ -12,7 +12,7 @@ from anymetric.auto.constants import FEWEST_ROWS
 from anymetric.data import Data
 from anymetric.estimators._columns import check_known, metadata_columns
 from anymetric.estimators._families import categories_of, category_columns, coded
-from anymetric.estimators._holdout import hold_out
+from anymetric.estimators._holdout import TOO_FEW, hold_out
 from anymetric.metrics.exchange import ROW
 
 FLOATS = [np.float64, np.float32]
@@ -122,7 +122,7 @@ class TakesRows:
         )
         if len(data) < FEWEST_ROWS:
             self.validation_ = (
-                f"No validation data was given, and {len(data)} rows are too few to be "
+                f"No validation data was given, and {len(data)} rows {TOO_FEW} be "
                 "cross-validated: they are used for training and validation."
             )
         return data, data

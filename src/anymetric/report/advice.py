@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from anymetric.estimators._holdout import TOO_FEW
 from anymetric.metrics import Constraint
 from anymetric.recommendation import CLEAR, Comparison, Recommendation, recommend
 from anymetric.report.sample import Sample
@@ -71,8 +72,12 @@ def comparisons_of(methods: Sequence[dict[str, Any]], *, held_out: bool = True) 
 
 
 def validations(ours: dict[str, Any], other: dict[str, Any]) -> tuple[float, float]:
-    """Return the values on the rows that chose both models; NaN where those differ."""
-    if ours.get("evidence") is None or ours["evidence"] != other.get("evidence"):
+    """Return the values on the rows that chose both models; NaN where those differ.
+
+    NaN too where these rows trained: what fits them best is not the better model.
+    """
+    evidence = ours.get("evidence")
+    if evidence is None or evidence != other.get("evidence") or TOO_FEW in evidence:
         return nan, nan
     return real(ours.get("validation")), real(other.get("validation"))
 

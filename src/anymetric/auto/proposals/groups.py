@@ -88,9 +88,10 @@ def continued(
         there = {key: cells.get(key, 0.0) + sign * step.get(key, 0.0) for key in {**cells, **step}}
         there = {key: value for key, value in there.items() if abs(value) > 1e-9}
         named = tuple((y, g, float(np.exp(v))) for (y, g), v in sorted(there.items()))
-        yield Proposal(replace(base, cells=named), strength, family=family)
+        proposal = Proposal(replace(base, cells=named), strength, family=family)
+        yield proposal
         most -= 1
-        found = table.assessments[-1].mean
+        found = table.cost_of(proposal)
         if not found < cost - 1e-9 * abs(cost):
             break
         cells, cost = there, found

@@ -38,8 +38,9 @@ def ranking_proposals(
     for proposal in followed(plain_proposals(rows, family), table, family):
         yield with_validation(proposal) if always else proposal
     if len(rows.problem.names) > 2 and not rows.few:
-        best, *others = distinct(ranked(table, family))
-        for other in others[:MIXED]:
+        found = distinct(ranked(table, family))
+        for other in found[1 : 1 + MIXED]:
+            best = found[0]
             assert best.surrogates is not None
             assert other.surrogates is not None
             mixed = 0.5 * (best.surrogates + other.surrogates)

@@ -41,8 +41,8 @@ def regression_proposals(
     inverse = inverse_sizes(sample.stock.side.get(TARGET, sample.stock.y), sample.stock.weights)
     if np.ptp(inverse) > 0.0:
         yield Proposal(Weighting(sample.source, relative=True), ridge, Huber(0.03))
-    best = table.assessments[table.best]
-    if np.any(best.offsets):
+    best = table.assessments[table.best] if len(table) else None
+    if best is not None and np.any(best.offsets):
         below = np.average(sample.valid.y < best.scores[:, 0], weights=sample.valid.weights)
         for level in (float(below), 0.5 * (float(below) + 0.5)):
             loss = Tilted(min(max(level, 0.01), 0.99), 0.2)

@@ -82,8 +82,9 @@ def ridge_path(
     for place, strength in enumerate(RIDGES):
         costs = []
         for weighting in weightings:
-            yield Proposal(weighting, strength)
-            costs.append(table.assessments[-1].mean)
+            proposal = Proposal(weighting, strength)
+            yield proposal
+            costs.append(table.cost_of(proposal))
         if min(costs) < least:
             best, least = strength, min(costs)
         elif place >= TRIED - 1:
