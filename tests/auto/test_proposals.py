@@ -6,8 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.linear_model import Ridge
+from scipy import stats
+from sklearn.linear_model import QuantileRegressor, Ridge
+from sklearn.metrics import mean_pinball_loss
 
+from anymetric import MetricRegressor
 from anymetric.auto.constants import RIDGES, TRIED
 from anymetric.auto.families.ranking import QueryRows
 from anymetric.auto.proposals import regression
@@ -25,6 +28,7 @@ from anymetric.auto.records import Assessment, Candidate, Predictions, Proposal,
 from anymetric.auto.sample import Sample
 from anymetric.auto.task import Task
 from anymetric.data import Data
+from anymetric.losses import Huber, Squared
 from anymetric.metrics import Profit, as_metric
 from anymetric.models import Linear, LinearScorer, ensemble
 from anymetric.problem import Problem
@@ -223,6 +227,29 @@ def test_the_best_ridge_and_its_fit_are_those_of_least_squares(seed):
     np.testing.assert_allclose(fit, solved(ridge)[0], atol=1e-8)
     least = min(solved(one)[1] for one in regression.RIDGES)
     assert solved(ridge)[1] <= least * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("delta", [0.03, 0.2, 1.0])
+def test_the_firmness_of_a_ridge_is_the_share_of_residuals_with_curvature(delta):
+    share = 2.0 * stats.norm.cdf(delta) - 1.0
+    assert regression.firmness(Huber(delta)) == pytest.approx(share, rel=0.03)
+    assert regression.firmness(Squared()) == 1.0
+
+
+@pytest.mark.parametrize("quantile", [0.1, 0.5, 0.9])
+def test_lines_that_leave_little_noise_reach_the_quantile_regression(quantile):
+    rng = np.random.default_rng(0)
+    common = rng.normal(size=(900, 1))
+    X = np.hstack([common + 0.05 * rng.normal(size=(900, 6)), rng.normal(size=(900, 2))])
+    y = X @ [3.0, -2.0, 4.0, 1.0, -3.0, 2.0, 1.0, 0.5] + 0.02 * rng.standard_t(4, size=900)
+    train, test = slice(0, 500), slice(500, 900)
+    reg = MetricRegressor(f"pinball_{quantile}", model="linear", random_state=0)
+    exact = QuantileRegressor(quantile=quantile, alpha=0.0)
+    ours, theirs = (
+        mean_pinball_loss(y[test], one.fit(X[train], y[train]).predict(X[test]), alpha=quantile)
+        for one in (reg, exact)
+    )
+    assert ours < 1.05 * theirs
 
 
 # Rankings.

@@ -144,7 +144,7 @@ class Spectrum:
             best = lower
         return best
 
-    def best(self, y: Floats64, ridges: Sequence[float]) -> tuple[float, Floats64]:
+    def best(self, y: Floats64, ridges: Sequence[float] = RIDGES) -> tuple[float, Floats64]:
         """Return the ridge of the lowest generalised cross-validation error, and its fit."""
         middle = float(np.average(y, weights=self.weights)) if self.intercept else 0.0
         root, n = np.sqrt(self.weights), float(self.weights.sum())
