@@ -2,6 +2,38 @@
 
 from anymetric.engines.engine import Engine, Local
 from anymetric.engines.merging import Merged, merge
+from anymetric.engines.parquet import ParquetPart, ParquetRows
+from anymetric.engines.rows import HeldRows, Part, ReadRows, Rows, Shard, Source
 from anymetric.engines.tables import lighter
+from anymetric.engines.works import (
+    Counts,
+    Curvatures,
+    FoldScores,
+    Profiles,
+    Term,
+    ValuesAndSlopes,
+    Weighed,
+)
 
-__all__ = ["Engine", "Local", "Merged", "lighter", "merge"]
+__all__ = [
+    "Counts",
+    "Curvatures",
+    "Engine",
+    "FoldScores",
+    "HeldRows",
+    "Local",
+    "Merged",
+    "ParquetPart",
+    "ParquetRows",
+    "Part",
+    "Profiles",
+    "ReadRows",
+    "Rows",
+    "Shard",
+    "Source",
+    "Term",
+    "ValuesAndSlopes",
+    "Weighed",
+    "lighter",
+    "merge",
+]
