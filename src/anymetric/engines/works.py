@@ -108,7 +108,7 @@ class Curvatures:
     >>> from anymetric.losses import as_loss
     >>> term = Term(as_loss("squared"), lambda data: data.weights)
     >>> work = Curvatures(Linear(intercept=False), (term,), np.zeros((1, 1)))
-    >>> work(Data(np.array([[3.0]]), np.array([1.0])), 0)[0].tolist()
+    >>> work(Data(np.array([[3.0]]), np.array([1.0])), 0)[0].round(9).tolist()
     [[[18.0]]]
     """
 
