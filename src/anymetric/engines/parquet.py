@@ -146,14 +146,18 @@ class ParquetRows:
 
     def take(self, numbers: NDArray[np.intp]) -> Shard:
         """Return the rows of these numbers, which rise; the files are read once."""
+        return self.shard(self.table(numbers, every=False).to_batches()[0])
+
+    def table(self, numbers: NDArray[np.intp], every: bool = True) -> Any:
+        """Return these rows as an Arrow table: of every column, or of those with a role."""
         found = []
         for part in self.parts:
-            for start, batch in part.batches():
+            for start, batch in part.batches(every):
                 first, last = np.searchsorted(numbers, [start, start + batch.num_rows])
                 if last > first:
                     found.append(batch.take(arrow("lib").array(numbers[first:last] - start)))
-        table = arrow("lib").Table.from_batches(found).unify_dictionaries().combine_chunks()
-        return self.shard(table.to_batches()[0])
+        table = arrow("lib").Table.from_batches(found, schema=None if found else self.schema)
+        return table.unify_dictionaries().combine_chunks()
 
     def shard(self, batch: Any) -> Shard:
         """Return a record batch as rows."""
@@ -229,8 +233,8 @@ class ParquetPart:
         for start, batch in self.batches():
             yield start, self.rows.shard(batch)
 
-    def batches(self) -> Iterator[tuple[int, Any]]:
-        """Yield the number of its first row with each record batch."""
+    def batches(self, every: bool = False) -> Iterator[tuple[int, Any]]:
+        """Yield the number of its first row with each record batch, maybe of every column."""
         start, by_file = self.start, dict[str, list[int]]()
         for file, k in self.places:
             by_file.setdefault(file, []).append(k)
@@ -238,7 +242,7 @@ class ParquetPart:
             for fragment in arrow().dataset(file, format="parquet").get_fragments():
                 some = fragment.subset(row_group_ids=groups)
                 for batch in some.to_batches(
-                    columns=self.rows.needed,
+                    columns=None if every else self.rows.needed,
                     batch_size=self.rows.batch,
                     batch_readahead=2,
                     fragment_readahead=1,
