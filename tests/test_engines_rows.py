@@ -31,6 +31,7 @@ from anymetric.engines import (
 from anymetric.engines.rows import Shard
 from anymetric.losses import as_loss
 from anymetric.models import Linear, LinearScorer
+from stored_rows import table, written
 
 pd = pytest.importorskip("pandas")
 pytest.importorskip("pyarrow")
@@ -195,37 +196,8 @@ def test_a_weighting_weighs_other_rows_as_it_did_the_sample(weighting):
     np.testing.assert_allclose(found / found.sum(), expected / expected.sum(), atol=1e-12)
 
 
-@pytest.fixture
-def few(monkeypatch):
-    """Samples are small, so that the tests are."""
-    for module in ("auto.screening", "estimators._stored"):
-        monkeypatch.setattr(f"anymetric.{module}.SCREENED", 1000)
-    monkeypatch.setattr("anymetric.auto.screening.sampled.__defaults__", (1000,))
-
-
-def table(n=5000, kind="dense"):
-    """Return a data frame with a target, and the arguments that name its columns."""
-    rng = np.random.default_rng(3)
-    X = rng.normal(size=(n, 4)).astype(np.float32)
-    y = (X[:, 0] - X[:, 1] + rng.normal(size=n) > 1.2).astype(int)
-    frame = pd.DataFrame(X, columns=list("abcd"))
-    if kind == "data frame":
-        frame["b"] = np.where(rng.random(n) < 0.1, np.nan, frame["b"])
-        frame["c"] = pd.Categorical(np.where(frame["c"] > 0.3, "high", "low"))
-        y = np.where(frame["c"] == "high", 1 - y, y)
-    return frame, y
-
-
-def written(folder, frame, y, files=3, **columns):
-    whole = frame.assign(y=y, **columns)
-    for k in range(files):
-        part = whole.iloc[k * len(whole) // files : (k + 1) * len(whole) // files]
-        part.to_parquet(folder / f"part-{k}.parquet", row_group_size=700, index=False)
-    return str(folder / "part-*.parquet")
-
-
 @pytest.mark.parametrize("kind", ["dense", "data frame"])
-def test_files_and_memory_have_the_same_model(kind, tmp_path, few):
+def test_files_and_memory_have_the_same_model(kind, tmp_path, small_samples):
     frame, y = table(kind=kind)
     amount = np.random.default_rng(0).integers(1, 3, len(y)).astype(float)
     clf = MetricClassifier("f1", model="linear", random_state=0)
@@ -240,7 +212,7 @@ def test_files_and_memory_have_the_same_model(kind, tmp_path, few):
     assert "1,000 of the 5,000 rows" in stored.validation_
 
 
-def test_sparse_files_and_memory_have_the_same_model(tmp_path, few):
+def test_sparse_files_and_memory_have_the_same_model(tmp_path, small_samples):
     rng = np.random.default_rng(4)
     X = sparse.random_array((4000, 30), density=0.1, rng=rng, format="csr")
     y = (X[:, [0]].toarray()[:, 0] + 0.5 * rng.normal(size=4000) > 0.3).astype(int)
@@ -253,7 +225,7 @@ def test_sparse_files_and_memory_have_the_same_model(tmp_path, few):
     np.testing.assert_allclose(clf.fit(rows).coef_, coef, rtol=1e-6)
 
 
-def test_validation_rows_and_groups_come_from_files_too(tmp_path, few):
+def test_validation_rows_and_groups_come_from_files_too(tmp_path, small_samples):
     frame, y = table()
     groups = np.random.default_rng(5).choice(["g", "h"], len(y))
     valid, named = slice(0, 600), {"target": "y", "groups": "group"}
@@ -277,7 +249,7 @@ def test_few_rows_are_read_whole(tmp_path):
     assert stored.summary_.passes == 0
 
 
-def test_trees_are_trained_on_as_many_rows_as_memory_holds(tmp_path, few):
+def test_trees_are_trained_on_as_many_rows_as_memory_holds(tmp_path, small_samples):
     frame, y = table()
     rows = ParquetRows(written(tmp_path, frame, y), memory=2000 * 16)
     clf = MetricClassifier("f1", model="boosted", random_state=0).fit(rows)
@@ -316,7 +288,7 @@ def test_a_target_beside_stored_rows_is_refused(tmp_path):
         MetricClassifier().fit(ParquetRows(written(tmp_path, frame, y)), y)
 
 
-def test_methods_without_passes_say_so(tmp_path, few):
+def test_methods_without_passes_say_so(tmp_path, small_samples):
     rows = ParquetRows(written(tmp_path, *table()))
     with pytest.raises(ValueError, match="method='auto'"):
         MetricClassifier("f1", method="descent").fit(rows)

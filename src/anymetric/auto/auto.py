@@ -34,7 +34,7 @@ from anymetric.auto.screening import larger_sample, screened
 from anymetric.auto.search import Search, Watcher
 from anymetric.auto.selection import BootstrapSelection, Selection
 from anymetric.auto.summary import averaged_solution, refitted, single_solution
-from anymetric.engines.rows import HeldRows, Rows
+from anymetric.engines.rows import HeldRows, Rows, RowsLost
 from anymetric.ledger import BudgetSpent, Ledger
 from anymetric.metrics import MetricError
 from anymetric.models import Learner
@@ -155,7 +155,11 @@ class Auto:
                 ledger.calls += small.calls
             rows = HeldRows(ledger.problem.train) if self.rows is None else self.rows
             larger = partial(self._families_only, ledger, search, answer)
-            return refitted(search, answer, status, rows, larger)
+            try:
+                return refitted(search, answer, status, rows, larger)
+            except RowsLost as lost:
+                lost.best = averaged_solution(search, answer, Status.FAILED)
+                raise
 
     def _search(self, ledger: Ledger, rng: np.random.Generator) -> Search:
         """Build the families, the judge and the decision rule."""

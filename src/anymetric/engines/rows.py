@@ -6,14 +6,16 @@ Shards are summed in a fixed order, so that a sum does not depend on who compute
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from anymetric.data import Data
+from anymetric.errors import import_extra
 from anymetric.models.products import row_block
 
 Sums: TypeAlias = tuple[NDArray[np.float64], ...]
@@ -21,6 +23,22 @@ Sums: TypeAlias = tuple[NDArray[np.float64], ...]
 Work: TypeAlias = Callable[[Data, int], Sums]
 # Rows of a shard of a table in memory.
 ROWS = 1 << 16
+
+
+class RowsLost(RuntimeError):  # noqa: N818 - it reads as what it says
+    """The rows, or the machines that sum them, are out of reach.
+
+    ``best`` is the estimator with the model of the sample, if there is one: fitted and usable.
+
+    Examples
+    --------
+    >>> RowsLost("The scheduler is gone.").best is None
+    True
+    """
+
+    def __init__(self, message: str, best: Any = None) -> None:
+        super().__init__(message)
+        self.best = best
 
 
 class Rows(Protocol):
@@ -217,6 +235,49 @@ def added(found: Iterator[Sums]) -> Sums:
     for one in found:
         total = [a + b for a, b in zip(total, one, strict=True)] if total else list(one)
     return tuple(total)
+
+
+def pick(shard: Shard, places: NDArray[np.intp]) -> Shard:
+    """Return some rows of a shard.
+
+    Examples
+    --------
+    >>> pick(Shard(np.ones((3, 1)), np.arange(3)), np.array([0, 2])).y.tolist()
+    [0, 2]
+    """
+
+    def some(column: Any) -> Any:
+        if column is None:
+            return None
+        return column.iloc[places] if hasattr(column, "iloc") else column[places]
+
+    side = {name: some(column) for name, column in shard.side.items()}
+    return Shard(some(shard.X), some(shard.y), some(shard.weights), side)
+
+
+def joined(shards: Iterable[Shard]) -> Shard:
+    """Return the rows of several shards in one.
+
+    Examples
+    --------
+    >>> joined([Shard(np.ones((2, 1)), np.zeros(2)), Shard(np.ones((1, 1)), np.ones(1))]).y.tolist()
+    [0.0, 0.0, 1.0]
+    """
+    found = list(shards)
+
+    def whole(columns: list[Any]) -> Any:
+        if columns[0] is None:
+            return None
+        if hasattr(columns[0], "iloc"):
+            return import_extra("pandas", needed_by="A data frame", extra="cli").concat(columns)
+        if sparse.issparse(columns[0]):
+            return sparse.csr_array(sparse.vstack(columns, format="csr"))
+        return np.concatenate(columns)
+
+    side = {name: whole([one.side[name] for one in found]) for name in found[0].side}
+    parts = ([getattr(one, name) for one in found] for name in ("X", "y", "weights"))
+    X, y, weights = map(whole, parts)
+    return Shard(X, y, weights, side)
 
 
 def cut(data: Data, start: int, stop: int) -> Data:

@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator, _fit_context
 from sklearn.callback import CallbackSupportMixin
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from anymetric.engines.rows import RowsLost
 from anymetric.errors import warn
 from anymetric.estimators._certificates import (
     by_order,
@@ -160,8 +161,10 @@ class MetricEstimator(
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n, d), or ParquetRows
-            `ParquetRows` names the columns of y, the weights and the metadata itself.
+        X : array-like or sparse matrix of shape (n, d), ParquetRows, Dask array or data frame
+            `ParquetRows` names the columns of y, the weights and the metadata itself. Dask
+            collections stay on their cluster, and so does what ``client=`` reads (by default, the
+            current client reads collections, and this process files).
         y : array-like of shape (n,)
         sample_weight : array-like of shape (n,), optional
             A weight of two is a row twice; where no weight reaches one, only their ratios count.
@@ -188,6 +191,7 @@ class MetricEstimator(
         self.__dict__.pop("_stored", None)
         if is_stored(X):
             return self._fit_stored({**rows, "side": side, **metadata}, validation)
+        metadata.pop("client", None)
         rows["side"] = self._with_named(side, metadata)
         return self._fit_given(rows, validation)
 
@@ -248,6 +252,11 @@ class MetricEstimator(
                 warn(f"{error} {Status.FAULTS.value}")
                 return self
             error.best = self
+            raise
+        except RowsLost as lost:
+            if lost.best is not None:
+                self._unpack(problem, lost.best)
+                lost.best = self
             raise
         except (Interrupted, Waiting) as stop:
             best = getattr(stop, "best", None)

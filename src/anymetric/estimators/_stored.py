@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from sklearn.utils.validation import _check_sample_weight, validate_data
@@ -12,6 +13,7 @@ from anymetric.auto import Auto
 from anymetric.auto.constants import SCREENED
 from anymetric.auto.screening import in_order, many, sampled
 from anymetric.data import Data
+from anymetric.engines.distributed import DaskCollection, OnDask, client_of, is_collection
 from anymetric.engines.rows import ReadRows, Shard
 from anymetric.estimators._columns import metadata_columns
 from anymetric.estimators._ledger import seeds
@@ -23,14 +25,29 @@ LEARNED = ("classes_", "n_features_in_", "_categories", "_category_at", "_classe
 
 
 def is_stored(X):
-    """Return whether these are stored rows, such as `ParquetRows`.
+    """Return whether these are stored rows: `ParquetRows`, or a Dask collection.
 
     Examples
     --------
     >>> is_stored(np.zeros((2, 1)))
     False
     """
-    return hasattr(X, "parts") and hasattr(X, "take") and not hasattr(X, "shape")
+    return is_collection(X) or (
+        hasattr(X, "parts") and hasattr(X, "take") and not hasattr(X, "shape")
+    )
+
+
+def source_of(given, client):
+    """Return arguments of `fit` as one source of rows, and what is left of them."""
+    X = given.pop("X")
+    if not is_collection(X):
+        return X if client is None else OnDask(X, client), given
+    client = client_of(client)
+    columns = {name: given.pop(name, None) for name in NAMED}
+    columns |= given.pop("side", None) or {}
+    side = {name: column for name, column in columns.items() if column is not None}
+    weights = given.pop("sample_weight", None)
+    return OnDask(DaskCollection(X, given.pop("y"), client, weights, side), client), given
 
 
 class TakesStored:
@@ -41,7 +58,8 @@ class TakesStored:
 
     def _fit_stored(self, given, validation):
         """Compare candidates on a sample, and fit the selected ones to all rows."""
-        source = given.pop("X")
+        client = given.pop("client", None)
+        source, given = source_of(given, client)
         named = sorted(name for name, value in given.items() if value is not None)
         if named:
             raise ValueError(
@@ -56,7 +74,8 @@ class TakesStored:
             self._stored = source
         rows, validation = rows_of(source, some), dict(validation)
         if is_stored(validation["X_val"]):
-            own = validation["X_val"]
+            beside = {name.removesuffix("_val"): one for name, one in validation.items()}
+            own, _ = source_of(beside, client)
             count = len(own)
             picked = sampled(count, rng, SCREENED if many(max(n, count)) else count)
             found = rows_of(own, picked)
@@ -91,7 +110,10 @@ class TakesStored:
     def _over_stored(self, method):
         """Return the method, for all stored rows if there are any."""
         source = self.__dict__.get("_stored")
-        return method if source is None else replace(method, rows=ReadRows(source, reader(self)))
+        if source is None:
+            return method
+        found = source.rows if isinstance(source, OnDask) else partial(ReadRows, source)
+        return replace(method, rows=found(reader(self)))
 
 
 def rows_of(source, numbers):
