@@ -27,3 +27,11 @@ def blobs(rng, n=300, d=4, positives=0.3, dtype=np.float64):
 @pytest.fixture
 def data(rng):
     return blobs(rng)
+
+
+@pytest.fixture
+def small_samples(monkeypatch):
+    """Compare candidates on 1,000 rows of more than 2,000."""
+    for module in ("auto.screening", "estimators._stored"):
+        monkeypatch.setattr(f"anymetric.{module}.SCREENED", 1000)
+    monkeypatch.setattr("anymetric.auto.screening.sampled.__defaults__", (1000,))

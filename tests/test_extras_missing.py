@@ -15,7 +15,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 # Packages with a name of their own on import, and those that nothing of ours asks for.
 IMPORTED_AS = {"scikit-learn": "sklearn"}
-FURTHER = {"dask", "polars", "fastparquet", "IPython"}
+FURTHER = {"polars", "fastparquet", "IPython"}
 # Extras for working on the project: no feature of the package needs them.
 FOR_US = {"all", "docs", "test"}
 # Packages of the command line, each taken away alone.
@@ -113,6 +113,9 @@ FEATURES = {
     "rapidfuzz": pairs,
     "openpyxl": lambda: importlib.import_module("anymetric.cli.reading")._read_excel("rows.xlsx"),
     "psycopg": lambda: anymetric.store.open_store("postgresql://localhost/runs"),
+    "distributed": lambda: importlib.import_module("anymetric.engines.distributed").client_of(),
+    "dask": lambda: anymetric.engines.DaskCollection(X, y, None).parts,
+    "pyarrow": lambda: importlib.import_module("anymetric.engines.parquet").arrow(),
     "sqlalchemy": lambda: importlib.import_module("anymetric.store.postgres").sqlalchemy.text,
 }
 found["told"] = {}
@@ -200,6 +203,9 @@ def test_estimators_learn_without_extras(bare, kind):
             "sqlalchemy",
             "A ledger on PostgreSQL needs sqlalchemy: pip install 'anymetric[postgres]'.",
         ),
+        ("distributed", "Fitting on Dask needs distributed: pip install 'anymetric[dask]'."),
+        ("dask", "Fitting on Dask needs dask: pip install 'anymetric[dask]'."),
+        ("pyarrow", "ParquetRows needs pyarrow: pip install 'anymetric[cli]'."),
         ("rapidfuzz", "load_business_pairs needs rapidfuzz: pip install 'anymetric[paper]'."),
     ],
 )

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         SliceWeightsDisplay,
         ThresholdDisplay,
     )
+    from anymetric.engines import ParquetRows
     from anymetric.errors import MetricWarning, MissingExtra
     from anymetric.estimators import MetricClassifier, MetricRanker, MetricRegressor, scorer
     from anymetric.exports import export_onnx
@@ -89,6 +90,7 @@ __all__ = [
     "MetricWarning",
     "MissingExtra",
     "NotebookDescent",
+    "ParquetRows",
     "PrecisionAtRecall",
     "Reweighted",
     "Run",
@@ -129,6 +131,7 @@ _HOMES = {
     "cli.loading": ("load",),
     "descent": ("Descent",),
     "displays": ("DescentDisplay", "FrontierDisplay", "SliceWeightsDisplay", "ThresholdDisplay"),
+    "engines": ("ParquetRows",),
     "errors": ("MetricWarning", "MissingExtra"),
     "estimators": ("MetricClassifier", "MetricRanker", "MetricRegressor", "scorer"),
     "exports": ("export_onnx",),

@@ -85,6 +85,11 @@ class Summary:
         All settings that were tried, with their cost.
     earlier_seconds : float
         Processor time of an earlier run that was resumed.
+    passes : int
+        Where candidates were compared on a sample: how often all rows were read to fit the selected
+        linear models to them.
+    rows : dict
+        Then, by family: how many rows its models were fitted to.
 
     What was not measured is NaN, or empty.
 
@@ -118,6 +123,8 @@ class Summary:
     chosen: Mapping[str, Any] = field(default_factory=dict)
     tried: tuple[Mapping[str, Any], ...] = ()
     earlier_seconds: float = 0.0
+    passes: int = 0
+    rows: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def told(self) -> dict[str, float | str]:

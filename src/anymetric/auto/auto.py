@@ -10,13 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from anymetric.auto.answer import Answer, answer_of
-from anymetric.auto.build import families_of, judge_of, query_rows, rule_of, sample_of, screened
+from anymetric.auto.build import families_of, judge_of, query_rows, rule_of, sample_of
 from anymetric.auto.constants import FEWEST_ROWS
 from anymetric.auto.decisions import Decision
 from anymetric.auto.families.linear import LinearFamily
@@ -29,9 +30,11 @@ from anymetric.auto.proposals.regression import (
 )
 from anymetric.auto.proposals.weights import few_proposals, linear_proposals, tree_proposals
 from anymetric.auto.records import LINEAR, Proposal
+from anymetric.auto.screening import larger_sample, screened
 from anymetric.auto.search import Search, Watcher
 from anymetric.auto.selection import BootstrapSelection, Selection
 from anymetric.auto.summary import averaged_solution, refitted, single_solution
+from anymetric.engines.rows import HeldRows, Rows, RowsLost
 from anymetric.ledger import BudgetSpent, Ledger
 from anymetric.metrics import MetricError
 from anymetric.models import Learner
@@ -75,6 +78,9 @@ class Auto:
         Whether the ridge of linear models sees standardised features.
     judge : callable, optional
         ``(ledger, sample, weights of the resamples) -> Judge``, instead of the default.
+    rows : Rows, optional
+        All training rows, in files or on other machines, where the problem has but a sample of
+        them (`anymetric.engines.rows`); `fit` sets it.
 
     Examples
     --------
@@ -104,6 +110,7 @@ class Auto:
     categorical: tuple[int, ...] = ()
     standardize: bool = True
     judge: Callable[..., Judge] | None = None
+    rows: Rows | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         if self.resamples < 1:
@@ -142,10 +149,17 @@ class Auto:
                 answer, status = None, Status.BUDGET
             if answer is None:
                 return single_solution(search, status)
-            if small is ledger:
+            if small is ledger and self.rows is None:
                 return averaged_solution(search, answer, status)
-            ledger.calls += small.calls
-            return refitted(search, answer, status, self._families_only(ledger, search, answer))
+            if small is not ledger:
+                ledger.calls += small.calls
+            rows = HeldRows(ledger.problem.train) if self.rows is None else self.rows
+            larger = partial(self._families_only, ledger, search, answer)
+            try:
+                return refitted(search, answer, status, rows, larger)
+            except RowsLost as lost:
+                lost.best = averaged_solution(search, answer, Status.FAILED)
+                raise
 
     def _search(self, ledger: Ledger, rng: np.random.Generator) -> Search:
         """Build the families, the judge and the decision rule."""
@@ -158,7 +172,9 @@ class Auto:
         return Search(ledger, sample, families, judge, rule, rng, self.max_seconds)
 
     def _families_only(self, ledger: Ledger, search: Search, answer: Answer) -> Search:
-        """Build the families that refit the selected candidates on all rows."""
+        """Build the families on all rows, or on as many as memory holds."""
+        if self.rows is not None:
+            ledger = larger_sample(ledger, self.rows, search.rng)
         used = np.flatnonzero(answer.shares)
         like = any(answer.table.candidates[k].proposal.weighting.importance for k in used)
         settings = replace(self, importance_weighting=self.importance_weighting and like)

@@ -13,7 +13,6 @@ from anymetric.auto.constants import (
     CLASS_FOR_TREES,
     FEWEST_ROWS,
     ROWS_FOR_TREES,
-    SCREENED,
 )
 from anymetric.auto.covariate_shift import density_ratio
 from anymetric.auto.decisions import (
@@ -262,30 +261,3 @@ def usual_rule(problem: Problem, sample: Sample, rows: QueryRows | None) -> Deci
 def movable(problem: Problem) -> bool:
     """Return whether scores may be shifted: the model has an intercept."""
     return bool(getattr(problem.model, "intercept", True))
-
-
-def screened(ledger: Ledger, rng: np.random.Generator) -> Ledger:
-    """Return a ledger of the problem on a sample of its rows, where these are very many.
-
-    Validation rows are kept where they are others than the training rows, and not too many.
-    """
-    problem = ledger.problem
-    single = problem.valid is problem.train
-    by_query = QUERY in problem.train.side
-    if by_query or max(len(problem.train), len(problem.valid)) <= 2 * SCREENED:
-        return ledger
-    some = sampled(len(problem.train), rng)
-    train = problem.train.take(some)
-    valid = train
-    if not single:
-        valid = problem.valid.take(sampled(len(problem.valid), rng))
-    spec = problem.surrogates
-    small = replace(problem, train=train, valid=valid, surrogates=spec)
-    return Ledger(small, ledger.rest, ledger.n_jobs)
-
-
-def sampled(n: int, rng: np.random.Generator) -> np.ndarray[tuple[int], np.dtype[np.intp]]:
-    """Return so many of n rows as candidates are compared on, in order."""
-    if n <= SCREENED:
-        return np.arange(n)
-    return np.sort(rng.choice(n, size=SCREENED, replace=False)).astype(np.intp)

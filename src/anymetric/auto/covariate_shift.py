@@ -41,13 +41,27 @@ def density_ratio(
     >>> bool(ratio[:300].mean() > 10 * ratio[300:].mean())
     True
     """
+    log = model.scores(train.X, log_ratio(model, train, valid, ridge, X))
+    return np.exp(np.clip(np.asarray(log, dtype=np.float64), -20.0, np.log(MOST_LIKE)))
+
+
+def log_ratio(
+    model: Linear, train: Data, valid: Data, ridge: float = 3.0, X: Matrix | None = None
+) -> Floats64:
+    """Return the parameters of the logarithm of the ratio, before it is bounded.
+
+    Examples
+    --------
+    >>> train, valid = (Data(np.array([[x]]), np.ones(1)) for x in (-1.0, 1.0))
+    >>> bool(log_ratio(Linear(), train, valid)[0] > 0.0)
+    True
+    """
     n, m = len(train), len(valid)
     y = np.concatenate([np.full(n, -1.0), np.full(m, 1.0)])
     rows = np.concatenate([0.5 * d.weights / d.weights.sum() for d in (train, valid)])
     both = Data(stacked(train.X, valid.X) if X is None else X, y)
     loss = WeightedLoss(model, both, as_loss("logistic"), rows, ridge / m)
-    log_ratio = model.scores(train.X, minimise(loss, tolerance=1e-6))
-    return np.exp(np.clip(np.asarray(log_ratio, dtype=np.float64), -20.0, np.log(MOST_LIKE)))
+    return minimise(loss, tolerance=1e-6)
 
 
 def label_ratio(train: Data, valid: Data, scores: tuple[Floats, Floats]) -> Floats64:

@@ -224,16 +224,29 @@ def inverse_sizes(y: NDArray[Any], weights: Floats64) -> Floats64:
 def nearer(X: Matrix, own: Matrix) -> Ints:
     """Return which of two clusters of some rows each row is nearer to, by standardised columns.
 
-    Between two centres lies a hyperplane: a row needs no more than its side of it.
-
     Examples
     --------
     >>> nearer(np.array([[0.0], [1.0], [9.0]]), np.array([[0.0], [0.1], [10.0], [10.1]])).tolist()
     [0, 0, 1]
     """
-    dense = np.asarray(own.toarray() if sparse.issparse(own) else own, dtype=np.float64)
-    if len(dense) < 2:
+    if own.shape[0] < 2:
         return np.zeros(X.shape[0], dtype=np.intp)
+    along, middle = between(own)
+    return np.asarray(X @ along > middle, dtype=np.intp)
+
+
+def between(own: Matrix) -> tuple[Floats64, float]:
+    """Return the direction from one of two clusters to the other, and where the second begins.
+
+    Between two centres lies a hyperplane: a row needs no more than its side of it.
+
+    Examples
+    --------
+    >>> along, middle = between(np.array([[0.0], [0.1], [10.0], [10.1]]))
+    >>> bool(np.array([9.0]) @ along > middle), bool(np.array([1.0]) @ along > middle)
+    (True, False)
+    """
+    dense = np.asarray(own.toarray() if sparse.issparse(own) else own, dtype=np.float64)
     mean, scale = dense.mean(axis=0), dense.std(axis=0)
     differs = scale > 1e-9 * np.abs(mean)  # rounding alone is no difference
     inverse = np.where(differs, 1.0 / np.where(differs, scale, 1.0), 0.0)
@@ -241,5 +254,4 @@ def nearer(X: Matrix, own: Matrix) -> Ints:
         centres = KMeans(2, n_init=3, random_state=0).fit((dense - mean) * inverse).cluster_centers_
     first, second = centres[np.argsort(centres.sum(axis=1))]
     along = inverse * (second - first)
-    side = X @ along - mean @ along
-    return np.asarray(side > 0.5 * (second @ second - first @ first), dtype=np.intp)
+    return along, float(mean @ along) + 0.5 * float(second @ second - first @ first)

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from anymetric.auto.answer import Answer
-from anymetric.auto.records import LINEAR, Assessment, Predictions
+from anymetric.auto.families.linear import LinearFamily
+from anymetric.auto.passes.refit import Lines, fitted_lines
+from anymetric.auto.records import LINEAR, Assessment, Candidate, Predictions
 from anymetric.auto.search import Search
 from anymetric.auto.selection import Average
 from anymetric.auto.weights import LearnedWeights, losses_of, weights_of
+from anymetric.engines.rows import HeldRows, Rows
 from anymetric.metrics import Classes
-from anymetric.models import Ensemble
+from anymetric.models import Ensemble, Scorer
 from anymetric.rules import GroupRule
 from anymetric.solution import Iteration, Solution, Status
 from anymetric.summary import CandidateSummary, FamilySummary, Summary
@@ -49,17 +52,66 @@ def single_solution(search: Search, status: Status) -> Solution:
     )
 
 
-def refitted(search: Search, answer: Answer, status: Status, full: Search) -> Solution:
-    """Return the answer of a sample of the rows, its candidates fitted to all of them."""
-    table, average, ledger = answer.table, answer.average, full.ledger
+def refitted(
+    search: Search, answer: Answer, status: Status, rows: Rows, larger: Callable[[], Search]
+) -> Solution:
+    """Return the answer of a sample of the rows, its candidates fitted to all of them.
+
+    Linear models of one output are fitted in passes over all rows, wherever these are; others are
+    trained on what memory holds.
+
+    Parameters
+    ----------
+    search : Search
+        Of the sample.
+    answer : Answer
+    status : Status
+    rows : Rows
+        All training rows.
+    larger : callable
+        The families on as many rows as memory holds.
+    """
     used = [int(k) for k in np.flatnonzero(answer.shares)]
-    members = []
-    for k in used:
-        one = table.candidates[k]
-        family = full.families[one.proposal.family]
-        members.append(family.train(one.proposal, one, search.rng.spawn(1)[0]))
-    ensemble = Ensemble.of(members, average.factors[used].tolist(), average.scorer.offset)
+    candidates = [answer.table.candidates[k] for k in used]
+    lines = [one for one in candidates if summable(search, one)]
+    held = isinstance(rows, HeldRows)
+    full = larger() if held or len(lines) < len(candidates) else None
+    fitted = Lines((), 0)
+    if lines:
+        family = search.families[LINEAR]
+        assert isinstance(family, LinearFamily)
+        fitted = fitted_lines(family, lines, rows)
+    scorers = dict(zip(map(id, lines), fitted.scorers, strict=True))
+    trained = dict.fromkeys((one.proposal.family for one in lines), len(rows))
+    members: list[Scorer] = []
+    for one in candidates:
+        if id(one) not in scorers:
+            assert full is not None
+            own = full.families[one.proposal.family]
+            trained[own.name] = len(full.sample.stock)
+        found = scorers.get(id(one))
+        members.append(found or own.train(one.proposal, one, search.rng.spawn(1)[0]))
+    factors = answer.average.factors[used].tolist()
+    ensemble = Ensemble.of(members, factors, answer.average.scorer.offset)
     scorer = decided(ensemble, answer.found, search)
+    # The learned weights of rows are those of the rows in memory.
+    known = full if held and full is not None else search
+    solution = with_scorer(known, search, answer, scorer, status)
+    summary = replace(solution.summary, passes=fitted.passes, rows=trained)
+    return replace(solution, summary=summary)
+
+
+def summable(search: Search, candidate: Candidate) -> bool:
+    """Return whether a candidate is a line that can be fitted by sums over rows."""
+    family = search.families[candidate.proposal.family]
+    return isinstance(family, LinearFamily) and family.features.rotation is None
+
+
+def with_scorer(
+    full: Search, search: Search, answer: Answer, scorer: Ensemble, status: Status
+) -> Solution:
+    """Return the solution with a model of more rows than it was selected on."""
+    ledger = full.ledger
     raw = np.asarray(scorer.scores(ledger.problem.train.X), dtype=np.float64)
     profile = np.asarray(ledger.problem.profiler.values(raw.reshape(-1)))
     here = replace(search.iterations[0].here, profile=profile, cost=answer.found.cost)

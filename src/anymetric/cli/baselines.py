@@ -45,7 +45,7 @@ class Rows:
     {'X_val': array(...), 'y_val': array([0, 1]), 'groups_val': None, 'side_val': None}
     """
 
-    X: NDArray[np.float64]
+    X: Any
     y: NDArray[Any]
     groups: NDArray[Any] | None = None
     source: NDArray[Any] | None = None
@@ -53,6 +53,8 @@ class Rows:
 
     def given(self, suffix: str = "") -> dict[str, Any]:
         """Return the arguments of `fit` that these rows make."""
+        if hasattr(self.X, "parts"):  # files, which have all of it
+            return {"X": self.X}
         named = {"X": self.X, "y": self.y, "groups": self.groups, "side": self.side or None}
         found = {f"{name}{suffix}": value for name, value in named.items()}
         return found if suffix else {**found, "source": self.source}

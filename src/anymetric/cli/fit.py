@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from anymetric.cli import stored
 from anymetric.cli.asked import (
     check_columns,
     check_thresholds,
@@ -195,6 +196,8 @@ class Fit:
             f"{sample.name}: {len(sample):,} rows, {sample.X.shape[1]} columns to learn from. "
             f"{target.sentence}"
         )
+        if sample.stored is not None:
+            voice.note(stored.told(sample))
         voice.columns(guessed(sample.schema))
         warn(sample, others, target, voice)
         asked = self.method, self.budget, self.seed, self.model, self.group_thresholds

@@ -102,7 +102,10 @@ class Kind(StrEnum):
 
 Rows = Annotated[
     Path,
-    typer.Argument(metavar="ROWS", help="CSV, TSV, JSON lines, Excel, Parquet, Arrow or Feather."),
+    typer.Argument(
+        metavar="ROWS",
+        help="CSV, TSV, JSON lines, Excel, Parquet, Arrow or Feather; 'part-*.parquet' for many.",
+    ),
 ]
 Model = Annotated[
     Path, typer.Argument(metavar="MODEL", help="A model that `anymetric fit` saved: model.skops.")

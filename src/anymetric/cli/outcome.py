@@ -79,7 +79,8 @@ class Outcome:
             voice.line(f"The models: {won}")
         model = saved.get("copy", saved["model"])
         other = run.recommendation.get("model") not in (chosen, None)
-        asked = ", as --method asks for" if other else ""
+        why = "which all rows can train" if self.division.train.stored else "as --method asks for"
+        asked = f", {why}" if other else ""
         for line in (run.deployed.get("refit", {}).get("says"), most_important(run)):
             if line:
                 voice.line(line)

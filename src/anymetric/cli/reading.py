@@ -53,6 +53,10 @@ def read_table(path: Path, encoding: str = "") -> Any:
     >>> table.columns.tolist(), table.a.tolist()
     (['a', 'b'], ['007', '2'])
     """
+    if any(mark in path.name for mark in "*?") and not path.exists():
+        from anymetric.cli.stored import read_pattern
+
+        return _checked(read_pattern(path), path)
     if path.is_dir():
         raise UserError(f"{path} is a folder; a file was expected: {KINDS}.")
     reader, what = reader_of(path, encoding)

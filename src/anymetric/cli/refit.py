@@ -16,6 +16,7 @@ from anymetric.cli.progress import Course, told
 from anymetric.cli.roles import Sample
 from anymetric.cli.rows import coded
 from anymetric.cli.slim import slim
+from anymetric.cli.stored import all_rows
 from anymetric.cli.table_model import TableModel
 from anymetric.cli.vectors import Features
 from anymetric.cli.voice import Voice
@@ -84,6 +85,8 @@ def refit(
         end = f"Not refitted, since all rows lead to another kind of decision rule: {kept}."
         return Refitted(same, False, end)
     rows = f"all {len(train) + len(valid or ()):,} rows"
+    if passes := getattr(getattr(found.estimator, "summary_", None), "passes", 0):
+        rows = f"all rows of {train.name}, in {passes} passes over them"
     found = replace(with_calibrator(found, calibrator), trained_on=rows)
     return Refitted(found, True, DONE.format(rows=rows, before=before))
 
@@ -152,6 +155,7 @@ def joined(kept: Sample, out: Sample) -> Sample:
         kept.name,
         rows,
         schema=kept.schema,
+        stored=kept.stored,
     ).take(order)
 
 
@@ -172,8 +176,9 @@ def trained(
         judges = coded(valid, model.target, features.matrix(valid.X))
         judges = work.numbered(judges, valid)
     estimator = unfitted(model.estimator, setting, seconds)
+    files = all_rows(work, estimator, train, features)
     with told(voice, Course("all rows")):
-        fitted(estimator, rows, judges, setting.target)
+        fitted(estimator, rows if files is None else replace(rows, X=files), judges, setting.target)
     if getattr(estimator, "status_", None) is Status.FAULTS:
         raise UserError(str(estimator.summary_.failure).rstrip("."))
     return replace(model, features=features, estimator=estimator)

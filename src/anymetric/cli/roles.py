@@ -117,6 +117,7 @@ class Sample:
     rows: NDArray[np.intp] = field(default_factory=lambda: np.arange(0))
     unlabelled: int = 0
     schema: Any = None
+    stored: tuple[str, int] | None = None
 
     @classmethod
     def of(
@@ -168,6 +169,7 @@ class Sample:
             self.name,
             self.rows[rows],
             schema=self.schema,
+            stored=self.stored,
         )
 
 

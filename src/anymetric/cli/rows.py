@@ -15,6 +15,7 @@ from anymetric.cli.faults import UserError, need
 from anymetric.cli.reading import check_plain, read_table
 from anymetric.cli.roles import Roles, Sample, require
 from anymetric.cli.schema import MUCH, Schema
+from anymetric.cli.stored import numbered
 from anymetric.cli.targets import Target
 from anymetric.cli.vectors import Features
 from anymetric.cli.voice import Voice
@@ -55,6 +56,8 @@ def read_sample(
     else:
         schema.check(table, name, voice, lenient, roles.target)
     sample = replace(Sample.of(schema.read(table), roles, name, schema.features), schema=schema)
+    if first:
+        sample = numbered(sample, table)
     if sample.unlabelled:
         voice.note(
             f"{name}: {sample.unlabelled} rows without a value of {roles.target!r} were left out."

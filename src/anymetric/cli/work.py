@@ -147,8 +147,11 @@ class Work:
         return model
 
     def _chosen(self, found: Run, own: str) -> str:
-        """Return which model to save: the recommended one, unless a method was asked for."""
-        if self.setting.method != "auto":
+        """Return which model to save: the recommended one, unless a method was asked for.
+
+        Only our own can be fitted to more rows than memory holds.
+        """
+        if self.setting.method != "auto" or self.division.train.stored is not None:
             return own
         return str(found.recommendation.get("model") or own)
 

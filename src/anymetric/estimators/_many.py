@@ -42,6 +42,7 @@ class ManyClasses:
     With two classes everything is left to the class that comes next.
     """
 
+    metric_: Metric
     # False in subclasses that train two classes only.
     _takes_many = True
     _classes = None

@@ -24,6 +24,8 @@ class TakesQueries:
     The queries become the metadata column ``query``, and y as it is the column ``relevance``.
     """
 
+    _given_rows: tuple
+
     def fit(
         self,
         X,

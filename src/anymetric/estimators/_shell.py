@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator, _fit_context
 from sklearn.callback import CallbackSupportMixin
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from anymetric.engines.rows import RowsLost
 from anymetric.errors import warn
 from anymetric.estimators._certificates import (
     by_order,
@@ -39,6 +40,7 @@ from anymetric.estimators._rows import (
 )
 from anymetric.estimators._scorer import warn_if_unweighed
 from anymetric.estimators._scoring import ScoresRows
+from anymetric.estimators._stored import TakesStored, is_stored
 from anymetric.estimators._suspects import TRANSIENT, FindsSuspects
 from anymetric.estimators._unpacked import Unpacks
 from anymetric.ledger import BudgetSpent, Ledger
@@ -56,6 +58,7 @@ from anymetric.tuning import FMEASURE_SIGMAS, FMEASURE_STEPS
 
 class MetricEstimator(
     ShowsRun,
+    TakesStored,
     TakesRows,
     ChoosesMethod,
     Unpacks,
@@ -142,7 +145,7 @@ class MetricEstimator(
     def fit(
         self,
         X,
-        y,
+        y=None,
         *,
         sample_weight=None,
         groups=None,
@@ -159,7 +162,10 @@ class MetricEstimator(
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n, d)
+        X : array-like or sparse matrix of shape (n, d), ParquetRows, Dask array or data frame
+            `ParquetRows` names the columns of y, the weights and the metadata itself. Dask
+            collections stay on their cluster, and so does what ``client=`` reads (by default, the
+            current client reads collections, and this process files).
         y : array-like of shape (n,)
         sample_weight : array-like of shape (n,), optional
             A weight of two is a row twice; where no weight reaches one, only their ratios count.
@@ -180,12 +186,21 @@ class MetricEstimator(
         -------
         self
         """
-        side = self._with_named(side, metadata)
-        rows = {"X": X, "y": y, "sample_weight": sample_weight, "groups": groups, "side": side}
+        rows = {"X": X, "y": y, "sample_weight": sample_weight, "groups": groups, "source": source}
         validation = {"X_val": X_val, "y_val": y_val, "sample_weight_val": sample_weight_val}
         validation |= {"groups_val": groups_val, "side_val": side_val}
-        with tracked(self), recording(self, {**rows, "source": source, **validation}):
-            return self._fit_rows(**rows, source=source, **validation)
+        self.__dict__.pop("_stored", None)
+        with tracked(self):
+            if is_stored(X):
+                return self._fit_stored({**rows, "side": side, **metadata}, validation)
+            metadata.pop("client", None)
+            rows["side"] = self._with_named(side, metadata)
+            return self._fit_given(rows, validation)
+
+    def _fit_given(self, rows, validation, rng=None):
+        """Fit rows in memory."""
+        with recording(self, {**rows, **validation}):
+            return self._fit_rows(**rows, **validation, rng=rng)
 
     def _fit_rows(
         self,
@@ -200,8 +215,9 @@ class MetricEstimator(
         sample_weight_val,
         groups_val,
         side_val,
+        rng=None,
     ):
-        rng = np.random.default_rng(seeds(self.random_state))
+        rng = np.random.default_rng(seeds(self.random_state)) if rng is None else rng
         self.metric_ = as_metric(self.metric, greater_is_better=self.greater_is_better)
         given = self._given(X, y, sample_weight, side, groups=groups, source=source)
         known = self._given_rows
@@ -238,6 +254,11 @@ class MetricEstimator(
                 warn(f"{error} {Status.FAULTS.value}")
                 return self
             error.best = self
+            raise
+        except RowsLost as lost:
+            if lost.best is not None:
+                self._unpack(problem, lost.best)
+                lost.best = self
             raise
         except (Interrupted, Waiting) as stop:
             best = getattr(stop, "best", None)
@@ -332,7 +353,7 @@ class MetricEstimator(
 
     def _run(self, problem, rng):
         """Run the method; subclasses may override this step alone."""
-        method = self._method()
+        method = self._over_stored(self._method())
         ledger = Ledger(problem, self.max_metric_calls, self.n_jobs)
         begun = self._starts(ledger, rng) if method.takes_starts else []
         progress = Progress(self, method, len(begun), ledger)

@@ -195,6 +195,7 @@ class MetricClassifier(SuspectLabels, ManyClasses, TwoClasses, ClassifierMixin, 
     ((3, 4), True)
     """
 
+    _reads_stored = True
     # False in baselines without out-of-fold scores.
     _calibrates = True
     # The mixin's own score would come first.

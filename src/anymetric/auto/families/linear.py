@@ -120,6 +120,10 @@ class LinearFamily:
         scores = self.model.scores(train.X, theta)
         return np.asarray(scores, dtype=np.float64)[:, np.newaxis]
 
+    def objective(self, proposal: Proposal) -> WeightedLoss:
+        """Return what a proposal minimises."""
+        return self._objective(proposal, self.sample.weights(proposal.weighting))
+
     def _scorer(self, theta: Floats64) -> LinearScorer:
         return self.features.scorer(theta)
 

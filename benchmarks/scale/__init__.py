@@ -1,0 +1,1 @@
+"""Scale: more rows than memory holds, and more machines than one."""
