@@ -1,8 +1,8 @@
 """Mlflow: a fit is recorded as a run where ``mlflow.sklearn.autolog()`` is on.
 
 That function patches scikit-learn's own classes alone: without this module it would record the
-models that are fitted within ours, and not ours. Mlflow is never imported first: whoever calls
-`autolog` has imported it.
+models that are fitted within ours, and not ours. Mlflow is read only where the user
+has imported it.
 """
 
 from __future__ import annotations
