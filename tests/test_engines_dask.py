@@ -40,7 +40,7 @@ WORK = ValuesAndSlopes(Linear(), (Term(as_loss("logistic"), weigh),), np.full((1
 def cluster():
     """Two workers, each a process that is started again when it is killed."""
     with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=50
+        n_workers=2, threads_per_worker=1, dashboard_address=":0", silence_logs=50
     ) as found:
         yield found
 
@@ -72,7 +72,7 @@ def test_files_are_summed_alike_at_home_and_by_any_number_of_workers(client, sto
         found = OnDask(rows, client).rows(signs).sums(WORK)
         for one, other in zip(home, found, strict=True):
             np.testing.assert_array_equal(one, other)
-    with distributed.Client(processes=False, n_workers=1, dashboard_address=None) as one_worker:
+    with distributed.Client(processes=False, n_workers=1, dashboard_address=":0") as one_worker:
         found = OnDask(rows, one_worker).rows(signs).sums(WORK)
     for one, other in zip(home, found, strict=True):
         np.testing.assert_array_equal(one, other)
@@ -183,7 +183,7 @@ SCHEDULER = """
 import sys
 from distributed import LocalCluster
 if __name__ == "__main__":
-    given = {"dashboard_address": None, "silence_logs": 50}
+    given = {"dashboard_address": ":0", "silence_logs": 50}
     cluster = LocalCluster(n_workers=1, threads_per_worker=1, **given)
     print(cluster.scheduler_address, flush=True)
     sys.stdin.read()
@@ -193,7 +193,7 @@ if __name__ == "__main__":
 def test_a_lost_scheduler_leaves_the_model_of_the_sample(
     stored, tmp_path, small_samples, monkeypatch
 ):
-    monkeypatch.setattr("anymetric.engines.distributed.GRACE", 1.0)
+    monkeypatch.setattr("anymetric.engines.distributed.waiting.GRACE", 1.0)
     script = tmp_path / "scheduler.py"
     script.write_text(SCHEDULER)
     process = subprocess.Popen(

@@ -210,6 +210,8 @@ def test_files_and_memory_have_the_same_model(kind, tmp_path, small_samples):
     assert 3 <= stored.summary_.passes <= 12
     assert stored.summary_.rows == {"linear": len(y)}
     assert "1,000 of the 5,000 rows" in stored.validation_
+    found = stored.score(rows)
+    assert found == pytest.approx(stored.score(frame, y, amount), rel=1e-12)
 
 
 def test_sparse_files_and_memory_have_the_same_model(tmp_path, small_samples):
@@ -294,3 +296,10 @@ def test_methods_without_passes_say_so(tmp_path, small_samples):
         MetricClassifier("f1", method="descent").fit(rows)
     with pytest.raises(ValueError, match="MetricRegressor"):
         MetricRegressor().fit(rows)
+
+
+def test_metrics_that_need_more_than_counts_say_so(tmp_path):
+    rows = ParquetRows(written(tmp_path, *table(600)))
+    clf = MetricClassifier("roc_auc", model="linear", random_state=0).fit(rows)
+    with pytest.raises(ValueError, match="more than counts"):
+        clf.score(rows)

@@ -35,7 +35,7 @@ def made(folder: Path, n: int, d: int) -> str:
             pq.write_table(
                 pa.table({**columns, "y": y}),
                 path,
-                row_group_size=ROWS_OF_GROUP,
+                row_group_size=min(ROWS_OF_GROUP, max(n // 8, 1)),
                 use_dictionary=False,
                 compression="snappy",
             )

@@ -107,9 +107,11 @@ def selected(search: Search, table: Predictions, selection: Selection, transfer:
 def shares_of(table: Predictions, selection: Selection, judge: Judge) -> Floats64:
     """Return the shares of candidates whose scores agree with the leader's."""
     resampled = np.stack([one.compared for one in table.assessments], axis=1)  # (B, C)
-    scores = np.stack([one.scores for one in table.assessments])
-    flat = table.scores.reshape(len(table), -1)
-    return agreeing(selection.shares(resampled, scores, judge.evaluate), flat)
+    # Of a thousand labels, the scores of all candidates once more would fill the memory.
+    reads = getattr(selection, "reads_scores", True)
+    scores = np.stack([one.scores for one in table.assessments]) if reads else np.zeros((0, 0, 0))
+    shares = selection.shares(resampled, scores, judge.evaluate)
+    return agreeing(shares, [one.valid.reshape(-1) for one in table.candidates])
 
 
 def averaged(search: Search, table: Predictions, shares: Floats64) -> Average:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,6 +53,8 @@ class BootstrapSelection:
     [0.625, 0.375]
     """
 
+    reads_scores: ClassVar[bool] = False
+
     def shares(
         self,
         resampled: Floats64,
@@ -75,6 +77,8 @@ class SingleBest:
     >>> SingleBest().shares(np.array([[0.1, 0.2], [0.3, 0.2], [0.1, 0.2]])).tolist()
     [1.0, 0.0]
     """
+
+    reads_scores: ClassVar[bool] = False
 
     def shares(
         self,
@@ -121,28 +125,39 @@ class GreedySelection:
         return np.asarray(best[1] / best[1].sum())
 
 
-def agreeing(shares: Floats64, scores: Floats64) -> Floats64:
+def agreeing(shares: Floats64, scores: Sequence[Floats64]) -> Floats64:
     """Keep the shares of candidates whose scores correlate with the leader's.
 
     Parameters
     ----------
     shares : array of shape (C,)
-    scores : array of shape (C, n)
+    scores : C arrays of shape (n,)
 
     Examples
     --------
     >>> s = np.array([-1.0, 0.0, 1.0])
-    >>> agreeing(np.array([0.6, 0.3, 0.1]), np.stack([s, -s, 2 * s])).round(3).tolist()
+    >>> agreeing(np.array([0.6, 0.3, 0.1]), [s, -s, 2 * s]).round(3).tolist()
     [0.857, 0.0, 0.143]
     """
     leader = int(np.argmax(shares))
-    centred = scores - scores.mean(axis=1, keepdims=True)
-    length = np.linalg.norm(centred, axis=1)
-    unit = centred / np.where(length > 0.0, length, 1.0)[:, np.newaxis]
-    alike = unit @ unit[leader]
+    first = unit_of(scores[leader])
+    alike = np.array([float(unit_of(one) @ first) for one in scores])
     alike[leader] = 1.0
     kept = np.where(alike > AGREEMENT, shares, 0.0)
     return np.asarray(kept / kept.sum())
+
+
+def unit_of(scores: Floats64) -> Floats64:
+    """Return scores of mean zero and length one, or zeros.
+
+    Examples
+    --------
+    >>> unit_of(np.array([1.0, 3.0])).round(3).tolist()
+    [-0.707, 0.707]
+    """
+    centred = scores - scores.mean()
+    length = float(np.linalg.norm(centred))
+    return np.asarray(centred / (length if length > 0.0 else 1.0))
 
 
 @dataclass(frozen=True, eq=False)

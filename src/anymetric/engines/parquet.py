@@ -51,6 +51,8 @@ class ParquetRows:
         a list of the entries, and the number of features.
     batch : int
         Rows of a shard, at most.
+    most_parts : int
+        Parts of which the sums are added up at home; each is read by one worker.
     memory : int
         Bytes of rows that may be held in memory, where a model is not fitted by sums over the rows,
         such as trees.
@@ -75,6 +77,7 @@ class ParquetRows:
     side: tuple[str, ...] = ()
     sparse: tuple[str, str, int] | None = None
     batch: int = 1 << 16
+    most_parts: int = PARTS
     memory: int = 1 << 30
     _counts: dict[str, list[int]] = field(default_factory=dict, repr=False, compare=False)
 
@@ -92,9 +95,9 @@ class ParquetRows:
 
     @cached_property
     def parts(self) -> tuple[ParquetPart, ...]:
-        """Runs of row groups of about the same size, at most `PARTS` of them."""
+        """Runs of row groups of about the same size, at most `most_parts` of them."""
         places = [(file, k, n) for file in self.files for k, n in enumerate(self._groups_of(file))]
-        most = -(-sum(n for _, _, n in places) // PARTS)
+        most = -(-sum(n for _, _, n in places) // self.most_parts)
         parts: list[ParquetPart] = []
         start = 0
         while places:

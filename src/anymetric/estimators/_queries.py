@@ -86,7 +86,7 @@ class TakesQueries:
         )
 
     def score(
-        self, X, y, sample_weight=None, *, groups=None, query=None, side=None, **metadata
+        self, X, y=None, sample_weight=None, *, groups=None, query=None, side=None, **metadata
     ) -> float:
         """Return the metric itself, in its own direction.
 

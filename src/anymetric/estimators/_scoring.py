@@ -19,6 +19,7 @@ from anymetric.estimators._rows import (
     checked_weights,
 )
 from anymetric.estimators._scorer import warn_if_maximised, weighed
+from anymetric.estimators._stored import is_stored
 from anymetric.estimators._units import unit_of
 from anymetric.metrics import LimitValue
 from anymetric.rules import TopRule
@@ -55,12 +56,13 @@ class ScoresRows:
         """Return the scores that the metric reads."""
         return self._ruled_scores(X, groups, side)
 
-    def score(self, X, y, sample_weight=None, *, groups=None, side=None, **metadata) -> float:
+    def score(self, X, y=None, sample_weight=None, *, groups=None, side=None, **metadata) -> float:
         """Return the metric itself, in its own direction.
 
         Parameters
         ----------
-        X : array-like of shape (n, d)
+        X : array-like of shape (n, d), or stored rows
+            As in `fit`; stored rows for metrics of two classes that read nothing but counts.
         y : array-like of shape (n,)
         sample_weight, groups, side : optional
             As in `fit`.
@@ -70,6 +72,9 @@ class ScoresRows:
         float
         """
         warn_if_maximised(self.metric_)
+        if is_stored(X):
+            given = {"X": X, "y": y, "sample_weight": sample_weight, "groups": groups, "side": side}
+            return self._score_stored({**given, **metadata})
         side = self._with_named(side, metadata)
         return self._valued(self.metric_, X, y, sample_weight, groups, side)
 

@@ -15,9 +15,11 @@ from anymetric.auto.screening import in_order, many, sampled
 from anymetric.data import Data
 from anymetric.engines.distributed import DaskCollection, OnDask, client_of, is_collection
 from anymetric.engines.rows import ReadRows, Shard
+from anymetric.engines.works import Counts
 from anymetric.estimators._columns import metadata_columns
 from anymetric.estimators._ledger import seeds
 from anymetric.estimators._rows import FLOATS, as_matrix, check_magnitudes
+from anymetric.metrics import DecisionMetric
 
 NAMED = ("groups", "source")
 # What an estimator learned of the rows before its first pass over all of them.
@@ -89,6 +91,31 @@ class TakesStored:
             self.validation_ += f" Candidates were compared on {len(some):,} of the {n:,} rows."
         return self
 
+    def _score_stored(self, given):
+        """Return the metric over stored rows: their counts are as good as the rows."""
+        client = given.pop("client", None)
+        source, _ = source_of(given, client)
+        known = isinstance(self.metric_, DecisionMetric) and not self.metric_.needs
+        if not known or getattr(self.decision_rule_, "needs", ()):
+            raise ValueError(
+                f"The metric {self.metric_.name!r} on stored rows needs more than counts of two "
+                "classes: give a sample of them in memory."
+            )
+        (found,) = self._rows_over(source).sums(
+            Counts(Scores(nameless(self)), np.array([-np.inf, 0.0]))
+        )
+        flagged = found[:, 1]
+        weights = np.concatenate([found[:, 0] - flagged, flagged])
+        y, scores = np.array([-1.0, 1.0, -1.0, 1.0]), np.array([-1.0, -1.0, 1.0, 1.0])
+        some = weights > 0.0
+        bound = self.metric_.bind(y[some], weights=weights[some], labels=self._labels())
+        return float(bound.values(scores[some]))
+
+    def _rows_over(self, source):
+        """Return the rows of a source, read as the sample was."""
+        found = source.rows if isinstance(source, OnDask) else partial(ReadRows, source)
+        return found(reader(self))
+
     def _given(self, *args, **named):
         data = super()._given(*args, **named)
         # A sample has the order in memory that one of a table in memory has: even its rounding.
@@ -110,10 +137,34 @@ class TakesStored:
     def _over_stored(self, method):
         """Return the method, for all stored rows if there are any."""
         source = self.__dict__.get("_stored")
-        if source is None:
-            return method
-        found = source.rows if isinstance(source, OnDask) else partial(ReadRows, source)
-        return replace(method, rows=found(reader(self)))
+        return method if source is None else replace(method, rows=self._rows_over(source))
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """The decision values of a fitted estimator, as a scorer.
+
+    Examples
+    --------
+    >>> class Sums:
+    ...     def _scores(self, X):
+    ...         return X.sum(axis=1)
+    >>> Scores(Sums()).scores(np.ones((1, 2))).tolist()
+    [2.0]
+    """
+
+    estimator: object
+
+    def scores(self, X):
+        """Return one score for each row."""
+        return self.estimator._scores(X)
+
+
+def nameless(estimator):
+    """Return an estimator that takes features without names; shards have them in order."""
+    own = copy.copy(estimator)
+    own.__dict__.pop("feature_names_in_", None)
+    return own
 
 
 def rows_of(source, numbers):

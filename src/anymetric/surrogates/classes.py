@@ -77,7 +77,8 @@ class ClassLoss:
         """Return which rows belong to the slice."""
         chosen = Sliced("logistic", self.where).chosen(data)
         if self.output is not None and self.sign is not None:
-            chosen &= self.classes.members(data.y)[:, self.output] == self.sign
+            own = self.classes.table[:, self.output]
+            chosen &= own[data.y.astype(np.intp)] == self.sign
         return chosen
 
     def share(self, data: Data) -> NDArray[np.float64]:
@@ -102,14 +103,17 @@ class ClassLoss:
             shares = sparse.csr_array(np.stack([s.share(data) for s in surrogates]))
             return BoundMultinomial(data.y.astype(np.intp), shares, len(first.classes))
         signs = np.where(first.classes.members(data.y), 1.0, -1.0)
-        entries = sparse.csr_array(np.stack([s._entries(data) for s in surrogates]))
+        entries = sparse.csr_array(sparse.vstack([s._entries(data) for s in surrogates]))
         return BoundEntries(BoundSlices(as_loss(first.loss), signs.reshape(-1), entries))
 
-    def _entries(self, data: Data) -> NDArray[np.float64]:
-        outputs = np.ones(len(self.classes))
-        if self.output is not None:
-            outputs = np.eye(len(self.classes))[self.output]
-        return np.outer(self.share(data), outputs).reshape(-1)
+    def _entries(self, data: Data) -> sparse.csr_array:
+        """Return the weights of the entries of the table, ``(1, n C)``: few slices have many."""
+        share, C = self.share(data), len(self.classes)
+        rows = np.flatnonzero(share)
+        outputs = np.arange(C) if self.output is None else np.array([self.output])
+        places = (rows[:, np.newaxis] * C + outputs).reshape(-1)
+        stored = np.repeat(share[rows], len(outputs)), places, np.array([0, len(places)])
+        return sparse.csr_array(stored, shape=(1, len(share) * C))
 
     def _shown(self, column: str, value: Any) -> str:
         if column == "class" and self.classes.exclusive:

@@ -1,4 +1,4 @@
-"""Distributed: sums on the workers of a Dask cluster, where the rows are.
+"""Rows: sums on the workers of a Dask cluster, where the rows are.
 
 Only parameters go out, and only sums come back. What a lost worker had is rebuilt by another: rows
 in files are read again, those of a collection are computed again from its graph.
@@ -6,8 +6,7 @@ in files are read again, those of a collection are computed again from its graph
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -16,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anymetric.data import Data
+from anymetric.engines.distributed.waiting import Awaited
 from anymetric.engines.rows import (
     Part,
-    RowsLost,
     Shard,
     Source,
     Sums,
@@ -30,11 +29,6 @@ from anymetric.engines.rows import (
 )
 from anymetric.errors import import_extra
 from anymetric.threads import one_thread
-
-# How often a part is given to the workers before its error is raised.
-TRIES = 4
-# Seconds between two checks of what is awaited, and for which a scheduler may be out of reach.
-TICK, GRACE = 1.0, 20.0
 
 
 def is_collection(X: Any) -> bool:
@@ -51,7 +45,15 @@ def is_collection(X: Any) -> bool:
 
 
 def client_of(client: Any = None) -> Any:
-    """Return a client, the current one by default, or say how to make one."""
+    """Return a client, the current one by default, or say how to make one.
+
+    Examples
+    --------
+    >>> from distributed import Client
+    >>> with Client(processes=False, dashboard_address=":0") as client:
+    ...     client_of() is client
+    True
+    """
     if client is not None:
         return client
     distributed = import_extra("distributed", needed_by="Fitting on Dask", extra="dask")
@@ -83,7 +85,7 @@ class OnDask:
     >>> import tempfile, pandas as pd
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     pd.DataFrame({"a": [1.0, 2.0], "y": [0, 1]}).to_parquet(f"{folder}/rows.parquet")
-    ...     with Client(processes=False, dashboard_address=None) as client:
+    ...     with Client(processes=False, dashboard_address=":0") as client:
     ...         source = OnDask(ParquetRows(folder), client)
     ...         rows = source.rows(lambda one: Data(one.X, one.y))
     ...         rows.sums(lambda data, start: (data.X.sum(axis=0),))
@@ -174,7 +176,7 @@ class DaskCollection:
     --------
     >>> import dask.array as da
     >>> from distributed import Client
-    >>> with Client(processes=False, dashboard_address=None) as client:
+    >>> with Client(processes=False, dashboard_address=":0") as client:
     ...     X = da.ones((5, 2), chunks=(3, 2))
     ...     rows = DaskCollection(X, da.arange(5, chunks=3), client)
     ...     len(rows), len(rows.parts), OnDask(rows, client).take(np.array([1, 4])).y.tolist()
@@ -274,95 +276,3 @@ def taken(part: Part, numbers: NDArray[np.intp]) -> list[Shard]:
         if last > first:
             found.append(pick(shard, numbers[first:last] - start))
     return found
-
-
-@dataclass(eq=False)
-class Awaited:
-    """Tasks that are given to workers and waited for, never for ever.
-
-    Parameters
-    ----------
-    client : distributed.Client
-    timeout : float
-
-    Examples
-    --------
-    >>> from distributed import Client
-    >>> with Client(processes=False, dashboard_address=None) as client:
-    ...     Awaited(client, 60.0).each(lambda part, factor: factor * part, [1, 2], 10)
-    [10, 20]
-    """
-
-    client: Any
-    timeout: float
-
-    def each(self, task: Callable[..., Any], parts: Iterable[Any], *arguments: Any) -> list[Any]:
-        """Return what the task makes of each part, in their order."""
-        parts = list(parts)
-        futures = {k: self._given(task, part, arguments) for k, part in enumerate(parts)}
-        tries = dict.fromkeys(futures, 1)
-        found: dict[int, Any] = {}
-        try:
-            for k, result, error in self._finished(futures):
-                if error is None:
-                    found[k] = result
-                    continue
-                if tries[k] >= TRIES or not passing(error):
-                    raise error
-                tries[k] += 1
-                futures[k] = self._given(task, parts[k], arguments)
-        finally:
-            for future in futures.values():
-                future.release()
-        return [found[k] for k in range(len(parts))]
-
-    def _given(self, task: Callable[..., Any], part: Any, arguments: tuple[Any, ...]) -> Any:
-        self._check(0.0)
-        return self.client.submit(task, part, *arguments, pure=False, retries=TRIES)
-
-    def _finished(self, futures: dict[int, Any]) -> Iterator[tuple[int, Any, Exception | None]]:
-        """Yield tasks as they end; the caller may put another future in the place of one."""
-        last = time.monotonic()
-        while futures:
-            ended = [k for k, future in futures.items() if future.done()]
-            for k in ended:
-                future = futures.pop(k)
-                yield k, *self._result(future)
-            now = time.monotonic()
-            last = now if ended else last
-            self._check(now - last)
-            if not ended:
-                time.sleep(min(TICK, 0.002 + 0.05 * (now - last)))
-
-    def _result(self, future: Any) -> tuple[Any, Exception | None]:
-        try:
-            return future.result(timeout=self.timeout), None
-        except Exception as error:  # the task's own, or that of a lost worker
-            return None, error
-
-    def _check(self, waited: float) -> None:
-        """Refuse to wait for what will not come."""
-        if self.client.status not in ("running", "connecting"):
-            raise RowsLost(f"The Dask scheduler is gone (client: {self.client.status}). {AGAIN}")
-        if self.client.status == "connecting" and waited > GRACE:
-            raise RowsLost(f"The Dask scheduler is out of reach for {waited:.0f} s. {AGAIN}")
-        if waited > self.timeout:
-            raise RowsLost(f"No part was done by any worker in {waited:.0f} s. {AGAIN}")
-
-
-AGAIN = "The model of the sample is in the error's `best`; fit again to have that of all rows."
-
-
-def passing(error: Exception) -> bool:
-    """Return whether a task that ended so may well succeed elsewhere: its worker was lost.
-
-    Examples
-    --------
-    >>> passing(ValueError("X contains NaN.")), passing(OSError("connection lost"))
-    (False, True)
-    """
-    from concurrent.futures import CancelledError
-
-    names = {type(error).__name__, *(one.__name__ for one in type(error).__mro__)}
-    lost = {"KilledWorker", "FutureCancelledError", "FuturesCancelledError", "CommClosedError"}
-    return bool(names & lost) or isinstance(error, CancelledError | OSError | TimeoutError)
