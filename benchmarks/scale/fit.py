@@ -56,10 +56,11 @@ def labels(count: str, n: str) -> Any:
 
     rng = np.random.default_rng(0)
     X = rng.normal(size=(int(n), 20))
-    scores = X @ rng.normal(size=(20, int(count))) + 2.0 * rng.normal(size=(int(n), int(count)))
+    W = rng.normal(size=(20, int(count)))
+    y = np.stack([X @ w + 2.0 * rng.normal(size=len(X)) > 4.0 for w in W.T], axis=1).astype(np.int8)
     clock.update(began=time.perf_counter(), used=time.process_time())
     clf = MetricClassifier("macro_f1", model="linear", random_state=0, max_seconds=60.0)
-    return clf.fit(X, (scores > 4.0).astype(int))
+    return clf.fit(X, y)
 
 
 clock = {"began": time.perf_counter(), "used": time.process_time()}

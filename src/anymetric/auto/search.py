@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +25,8 @@ from anymetric.solution import Iteration, Status
 
 Floats64 = NDArray[np.float64]
 Watcher = Callable[[Iteration], bool | None]
+# Scores of a candidate that are kept in double precision: 32 MB.
+MANY = 1 << 22
 
 
 @dataclass(eq=False)
@@ -94,7 +97,7 @@ class Search:
         iteration = Iteration(
             len(self.iterations), 0, here, here.profile, calls=self.ledger.calls, seconds=seconds
         )
-        self.table.add(candidate, assessment)
+        self.table.add(*thinned(candidate, assessment))
         self.iterations.append(iteration)
         return iteration
 
@@ -150,6 +153,22 @@ class Search:
             return False
         name = f"the time is up after {len(self.table)} candidates"
         return bool(decided(name, lambda: time.perf_counter() - self.began > most))
+
+
+def thinned(candidate: Candidate, found: Assessment) -> tuple[Candidate, Assessment]:
+    """Return both with scores in single precision, where these are many millions.
+
+    Examples
+    --------
+    >>> one = Candidate(None, None, np.zeros((2, 1)))
+    >>> thinned(one, Assessment(np.zeros(1), 0.0, np.zeros(1), one.valid))[0] is one
+    True
+    """
+    if candidate.valid.size <= MANY:
+        return candidate, found
+    valid: Any = candidate.valid.astype(np.float32)
+    scores: Any = valid if found.scores is candidate.valid else found.scores.astype(np.float32)
+    return replace(candidate, valid=valid), replace(found, scores=scores)
 
 
 def parameters_of(problem: Problem, scorer: Scorer, found: Assessment) -> Floats64:

@@ -103,7 +103,7 @@ class ParquetRows:
         while places:
             taken: list[tuple[str, int]] = []
             rows = 0
-            while places and (not taken or rows + places[0][2] <= most):
+            while places and (not taken or rows < most):
                 file, k, n = places.pop(0)
                 taken.append((file, k))
                 rows += n

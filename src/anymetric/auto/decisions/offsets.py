@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from anymetric.auto.decisions.thresholds import EQUAL, NoRule, equals
 from anymetric.auto.judges.base import Judge
+from anymetric.auto.judges.classes import ClassesJudge
 from anymetric.auto.records import Assessment
 
 Floats64 = NDArray[np.float64]
@@ -109,16 +110,24 @@ def tuned_offsets(judge: Judge, scores: Floats64, rounds: int = ROUNDS) -> Float
     costs = np.array([judge.evaluate(scores + one)[0] for one in starts])
     first = int(equals(costs)[0])
     offsets, cost = np.array(starts[first], dtype=np.float64), float(costs[first])
+    moved = scores + offsets
+    counted = judge if isinstance(judge, ClassesJudge) else None
+    tally = None if counted is None else counted.tally(moved)
     for _ in range(rounds):
         before = cost
         for c in range(scores.shape[1]):
-            shifts, there = judge.sweep(scores + offsets, c)
+            if counted is not None:
+                shifts, there = counted.sweep(moved, c, tally=tally)
+            else:
+                shifts, there = judge.sweep(moved, c)
             if len(shifts) == 0:
                 continue
             least = equals(there[:, 0])
             k = least[np.argmin(np.abs(shifts[least]))]
             if there[k, 0] < cost - EQUAL * abs(cost):
                 offsets[c] += shifts[k]
+                moved[:, c] = scores[:, c] + offsets[c]
+                tally = None if counted is None else counted.tally(moved, tally, c)
                 cost = float(there[k, 0])
         if before - cost <= 1e-3 * abs(before):
             break

@@ -11,7 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from anymetric.auto.judges.base import Bools, ExactJudge, Floats64, Ints
-from anymetric.auto.judges.sweeps import along_class, along_label
+from anymetric.auto.judges.sweeps import Tally, along_class, along_label
 from anymetric.data import Data
 from anymetric.ledger import Ledger
 from anymetric.metrics import Classes, ConfusionMetric, LabelMetric, Rows
@@ -98,7 +98,11 @@ class ClassesJudge(ExactJudge):
         return np.asarray(metric.cost(metric.of_counts(sums[0], sums[1], sums[2], total)))
 
     def sweep(
-        self, scores: Floats64, output: int = 0, moving: Bools | None = None
+        self,
+        scores: Floats64,
+        output: int = 0,
+        moving: Bools | None = None,
+        tally: Tally | None = None,
     ) -> tuple[Floats64, Floats64]:
         """Return shifts of a class ``(t,)`` and the costs on the rows ``(t, 1)``; not counted."""
         own = self.weights[:, 0]
@@ -106,8 +110,20 @@ class ClassesJudge(ExactJudge):
             where = self.y, self.group, self.groups
             shifts, costs = along_class(self.metric, *where, own, scores, output)
         else:
-            shifts, costs = along_label(self.metric, self.true, own, scores, output)
+            shifts, costs = along_label(self.metric, self.true, own, scores, output, tally)
         return shifts, costs[:, np.newaxis]
+
+    def tally(self, scores: Floats64, before: Tally | None = None, output: int = 0) -> Tally | None:
+        """Return the counts of all labels; after one of them has moved, from those before.
+
+        With a thousand labels, counting them all for each would be a million counts.
+        """
+        if not isinstance(self.metric, LabelCountMetric):
+            return None
+        own = self.weights[:, 0]
+        if before is None:
+            return Tally.of(self.true, own, scores)
+        return before.moved(self.true, own, scores, output)
 
     def take(self, rows: Ints) -> ClassesJudge:
         """Return a judge of some rows only, without resamples; nothing is counted."""

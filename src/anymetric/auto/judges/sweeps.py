@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -73,8 +75,42 @@ def along_class(
     return shifts, np.asarray(metric.cost(values))
 
 
+@dataclass(frozen=True, eq=False)
+class Tally:
+    """The weights of the rows that are given each label, rightly and in all, and that have it.
+
+    Examples
+    --------
+    >>> scores = np.array([[1.0], [1.0]])
+    >>> tally = Tally.of(np.array([[True], [False]]), np.ones(2), scores)
+    >>> tally.right.tolist(), tally.got.tolist(), tally.sums.tolist()
+    ([1.0], [2.0], [1.0])
+    """
+
+    right: Floats64
+    got: Floats64
+    sums: Floats64
+
+    @classmethod
+    def of(cls, true: Bools, weights: Floats64, scores: Floats64) -> Tally:
+        """Count all labels."""
+        given = scores > 0.0
+        return cls(weights @ (given & true), weights @ given, weights @ true)
+
+    def moved(self, true: Bools, weights: Floats64, scores: Floats64, c: int) -> Tally:
+        """Return the counts after the scores of one label have moved: those of the others stay."""
+        right, got, given = self.right.copy(), self.got.copy(), scores[:, c] > 0.0
+        right[c], got[c] = weights @ (given & true[:, c]), weights @ given
+        return replace(self, right=right, got=got)
+
+
 def along_label(
-    metric: LabelMetric, true: Bools, weights: Floats64, scores: Floats64, c: int
+    metric: LabelMetric,
+    true: Bools,
+    weights: Floats64,
+    scores: Floats64,
+    c: int,
+    tally: Tally | None = None,
 ) -> tuple[Floats64, Floats64]:
     """Return shifts of label c ``(t,)`` and the costs as rows get it in turn, from none to all.
 
@@ -89,16 +125,18 @@ def along_label(
     gap = -scores[:, c]
     order = np.argsort(gap, kind="stable")
     cuts, shifts = levels(gap[order], true[order, c])
-    given = scores > 0.0
-    given[:, c] = False
     if isinstance(metric, LabelCountMetric):
-        right, got = (np.tile(weights @ x, (len(cuts), 1)) for x in (given & true, given))
+        tally = tally or Tally.of(true, weights, scores)
+        right, got, sums = (
+            np.tile(x, (len(cuts), 1)) for x in (tally.right, tally.got, tally.sums)
+        )
         right[:, c] = running(np.where(true[:, c], weights, 0.0)[order], cuts)
         got[:, c] = running(weights[order], cuts)
-        sums = np.tile(weights @ true, (len(cuts), 1))
         values = metric.of_counts(right, sums, got, weights.sum(keepdims=True))
         return shifts, np.asarray(metric.cost(values))
     assert isinstance(metric, LabelRowMetric)
+    given = scores > 0.0
+    given[:, c] = False
     w = weights / weights.sum()
     right, rows, got = (x.sum(axis=1).astype(np.float64) for x in (given & true, true, given))
     before = metric.of_rows(right, rows, got)
