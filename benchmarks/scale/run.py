@@ -206,6 +206,7 @@ def parser() -> argparse.ArgumentParser:
     )
     line.add_argument("--sizes", type=int, nargs="+", default=SIZES)
     line.add_argument("--rounds", type=int, default=3)
+    line.add_argument("--seconds", type=float, default=3600.0, help="no kill is begun after these")
     line.add_argument("--kills", type=int, default=20)
     line.add_argument(
         "--labels", type=pair, nargs="+", default=[(100, 1000), (200, 1000), (1000, 10_000)]
