@@ -21,6 +21,7 @@ from anymetric.report import gather, page
 from anymetric.report.advice import advice
 from anymetric.report.course import course_of, surrogate_names
 from anymetric.report.markup import number
+from anymetric.report.run import Run
 from anymetric.report.sample import Sample
 from anymetric.report.table import methods_of, spread
 from anymetric.report.words import families, headline, optimism, trust
@@ -53,6 +54,17 @@ def test_the_page_says_which_family_of_models_won():
     absent = {"absent": "Nobody looked.", "families": run.diagnosis["families"]}
     assert said in page(replace(run, diagnosis=absent))
     assert "families" not in page(made("auto"))
+
+
+def test_the_family_with_the_weight_is_the_one_that_won():
+    families_ = {
+        "linear": {"share": 1.0, "behind": 0.013, "error": 0.024},
+        "boosted": {"share": 0.0, "behind": 0.0, "error": 0.0},
+    }
+    assert families(Run({}, {}, [], diagnosis={"families": families_})) == (
+        "Of 2 families, linear won with 100 % of the weight; boosted is 0.013 ± 0.024 ahead, "
+        "within noise (0 %)."
+    )
 
 
 def test_surrogates_have_their_names_where_validation_rows_and_sources_are_weighed_too():

@@ -87,12 +87,19 @@ def families(run: Run) -> str:
     found = run.diagnosis.get("families") or {}
     if len(found) < 2:
         return ""
-    first, *others = sorted(found, key=lambda name: float(found[name]["behind"] or 0.0))
+    first, *others = sorted(
+        found, key=lambda name: (-float(found[name]["share"] or 0.0), found[name]["behind"] or 0.0)
+    )
     shares = {name: percent(one["share"] or 0.0) for name, one in found.items()}
-    far = {name: with_error(one["behind"], one["error"]) for name, one in found.items()}
-    behind = [f"{name} is {far[name]} behind ({shares[name]})" for name in others]
-    won = f"Of {len(found)} families, {first} won with {shares[first]} of the weight"
-    return "; ".join([won, *behind]) + "."
+    said = [f"Of {len(found)} families, {first} won with {shares[first]} of the weight"]
+    own = found[first]
+    for name in others:
+        other = found[name]
+        ahead = (other["behind"] or 0.0) < (own["behind"] or 0.0)
+        far = own if ahead else other
+        where = "ahead, within noise" if ahead else "behind"
+        said.append(f"{name} is {with_error(far['behind'], far['error'])} {where} ({shares[name]})")
+    return "; ".join(said) + "."
 
 
 def explained(run: Run) -> str:
