@@ -108,3 +108,23 @@ def test_a_class_of_outliers_still_trains():
     Z[:8, 0] = 1e6
     model = MetricClassifier("f1", model="linear", random_state=0).fit(Z, y)
     assert model.predict(Z)[:8].all()
+
+
+@pytest.mark.parametrize("few", [1, 6])
+def test_rows_that_decide_a_mean_of_losses_are_named(few, rng):
+    X = rng.normal(size=(300, 3))
+    y = np.exp(X[:, 0])
+    y[:few] = 0.0
+    with pytest.warns(MetricWarning, match=r"[156] of 300 validation rows make up 99% .*: 0\)"):
+        MetricRegressor("mean_absolute_percentage_error", random_state=0).fit(X, y)
+
+
+@pytest.mark.parametrize("metric", ["mean_absolute_percentage_error", "mean_squared_error"])
+@pytest.mark.parametrize("noise", [0.0, 0.3])
+def test_rows_that_share_a_mean_of_losses_are_left_in_peace(metric, noise, rng):
+    X = rng.normal(size=(300, 3))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", MetricWarning)
+        MetricRegressor(metric, random_state=0).fit(
+            X, np.exp(X[:, 0] + noise * rng.normal(size=300))
+        )

@@ -8,6 +8,7 @@ from anymetric.auto import Auto
 from anymetric.auto.weights import VALIDATION, shared_out
 from anymetric.errors import warn
 from anymetric.metrics import Classes
+from anymetric.metrics.regression import LossMetric
 from anymetric.projections.base import stationary_weights
 from anymetric.solution import Status
 from anymetric.surrogates import ClassLoss
@@ -16,6 +17,10 @@ from anymetric.surrogates import ClassLoss
 LARGE = 100.0
 # Beyond this condition number the surrogates are nearly collinear.
 COLLINEAR = 1e4
+# A mean of losses is decided by few rows where so small a share of them makes so much of it.
+FEW, ALL = 0.05, 0.99
+# A smaller share of what the median costs is an exact fit: its errors are rounding.
+EXACT = 1e-6
 
 
 def learned_weights(problem, iteration):
@@ -161,6 +166,36 @@ def warn_if_clipped(fitted):
             f"The column(s) {', '.join(map(str, shown))} hold outliers, over a thousand times as "
             "far out as nearly all other values: they are clipped for linear models. Are they "
             "right?"
+        )
+
+
+def warn_if_dominated(metric, data, predictions):
+    """Warn where few rows decide a mean of losses, as targets of zero do relative errors.
+
+    Examples
+    --------
+    >>> from anymetric.data import Data
+    >>> from anymetric.metrics import as_metric
+    >>> rows = Data(np.zeros((30, 1)), np.ones(30))
+    >>> warn_if_dominated(as_metric("mean_absolute_error"), rows, 1.0 + np.arange(30.0))
+    """
+    if not isinstance(metric, LossMetric):
+        return
+    with np.errstate(over="ignore"):
+        losses = data.weights * metric.loss(predictions - data.y, data.y)
+        plain = data.weights * metric.loss(np.median(data.y) - data.y, data.y)
+    total = losses.sum()
+    if not EXACT * plain.sum() < total < np.inf:
+        return
+    order = np.argsort(losses)[::-1]
+    few = 1 + int(np.searchsorted(np.cumsum(losses[order]), ALL * total))
+    if few <= FEW * len(data):
+        targets = ", ".join(f"{value:.6g}" for value in np.unique(data.y[order[:few]])[:3])
+        warn(
+            f"{few} of {len(data)} validation rows make up {ALL:.0%} of {metric.name!r} (their "
+            f"targets: {targets}), so that the model is chosen for them. Are they right? If so, "
+            "leave them out, or take a metric that every row counts in, such as "
+            "'mean_absolute_error'."
         )
 
 

@@ -15,6 +15,7 @@ from anymetric.auto import Auto
 from anymetric.auto.constants import FEWEST_ROWS
 from anymetric.auto.judges.calls import PLENTY
 from anymetric.data import quantiles
+from anymetric.estimators._learned import warn_if_dominated
 from anymetric.estimators._rows import real
 from anymetric.estimators._shell import MetricEstimator
 from anymetric.estimators._units import InUnit, LogUnit, Unit, given, least_of, unit_of
@@ -281,6 +282,9 @@ validation_, summary_, n_metric_calls_, constraints_
         if solution.summary.link == "log":
             self.link_, problem = "log", self._in_logs(problem)
         super()._unpack(problem, solution)
+        if solution.held_out is not None:
+            predicted = unit_of(problem.metric).large(solution.held_out[:, 0])
+            warn_if_dominated(self.metric_, given(problem.valid), predicted)
 
     def _scores(self, X):
         scores = super()._scores(X)
