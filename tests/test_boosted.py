@@ -243,7 +243,7 @@ def test_trees_know_which_columns_hold_categories():
 def test_the_pool_of_both_says_which_family_won_and_by_how_much():
     clf, new = fitted("auto")
     families = clf.summary_.families
-    assert set(families) == {"boosted", "linear"}
+    assert set(families) == {"boosted", "linear"}  # validation rows are given: no forest
     assert families["boosted"].behind == 0.0 < families["linear"].behind
     assert np.isclose(sum(one.share for one in families.values()), 1.0)
     told = str(clf.diagnose(new.X, new.y))

@@ -363,6 +363,7 @@ def test_entries_given_twice_are_their_sum(rng):
     indptr = np.arange(201) * 8
     twice = sparse.csr_matrix((half[0][order], half[2][order], indptr), shape=dense.shape)
     assert twice.nnz == 2 * dense.size
-    one, two = (MetricClassifier("f1", random_state=0).fit(X, y) for X in (dense, twice))
+    clf = MetricClassifier("f1", model="linear", random_state=0)
+    one, two = (clone(clf).fit(X, y) for X in (dense, twice))
     np.testing.assert_allclose(one.coef_, two.coef_, rtol=1e-6)
     assert twice.nnz == 2 * dense.size

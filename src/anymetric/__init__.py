@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     )
     from anymetric.models import Reweighted
     from anymetric.models.boosted import Boosted
+    from anymetric.models.forest import Forest
     from anymetric.models.torch import TorchModel
     from anymetric.notebook import NotebookDescent
     from anymetric.projections import LBFGS, Adagrad, Exact, GaussNewton
@@ -79,6 +80,7 @@ __all__ = [
     "Exact",
     "FaultPolicy",
     "FiniteDifferences",
+    "Forest",
     "FrontierDisplay",
     "GaussNewton",
     "LinearInterpolation",
@@ -152,6 +154,7 @@ _HOMES = {
     ),
     "models": ("Reweighted",),
     "models.boosted": ("Boosted",),
+    "models.forest": ("Forest",),
     "models.torch": ("TorchModel",),
     "notebook": ("NotebookDescent",),
     "projections": ("LBFGS", "Adagrad", "Exact", "GaussNewton"),

@@ -171,13 +171,13 @@ def test_which_family_of_models_won_is_reported(rows, told):
     ask = ["-t", "income", "-m", "f1", "--drop", "note", "--model", "auto", "--budget", 60]
     code, out, err = told("fit", rows, *ask, "--run", "r")
     assert code == 0, err
-    assert "The models: Of 2 families, " in out
+    assert "The models: Of 3 families, " in out
     run = json.loads(Path("r/run.json").read_text(encoding="utf-8"))
     code, out, err = told("fit", rows, *ask, "--run", "again", "--json")
     assert code == 0, err
     found = json.loads(out)["families"]
     assert found == run["diagnosis"]["families"]
-    assert set(found) == {"linear", "boosted"}
+    assert set(found) == {"linear", "boosted", "forest"}
 
 
 def test_the_same_seed_gives_the_same_model(rows, told):

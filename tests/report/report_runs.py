@@ -124,7 +124,7 @@ def made(kind):
         )
     if kind == "profit":
         X, y, _, amount = rows()
-        ours = MetricClassifier(profit, greater_is_better=True, random_state=0)
+        ours = MetricClassifier(profit, model="linear", greater_is_better=True, random_state=0)
         ours.fit(X[:300], y[:300], side={"amount": amount[:300]})
         return gather(ours, X[300:], y[300:], side={"amount": amount[300:]})
     if kind == "many":
@@ -146,7 +146,9 @@ def made(kind):
         return heavy()
     if kind == "ranker":
         X, y, groups, _ = rows()
-        ours = MetricRanker("average_precision", random_state=0).fit(X[:300], y[:300])
+        ours = MetricRanker("average_precision", model="linear", random_state=0).fit(
+            X[:300], y[:300]
+        )
         return gather(ours, X[300:], y[300:], groups=groups[300:])
     X, y = make_regression(400, 5, noise=20.0, random_state=0)
     ours = MetricRegressor("median_absolute_error", random_state=0).fit(X[:200], y[:200])

@@ -48,7 +48,7 @@ def test_the_page_says_which_family_of_models_won():
     run = gather(ours.fit(X[:300], y[:300]), X[300:], y[300:])
     shares = ours.summary_.families
     first = min(shares, key=lambda name: shares[name].behind)
-    said = f"Of 2 families, {first} won with {100 * shares[first].share:.0f} % of the weight; "
+    said = f"Of 3 families, {first} won with {100 * shares[first].share:.0f} % of the weight; "
     assert families(run).startswith(said)
     assert said in page(run)
     absent = {"absent": "Nobody looked.", "families": run.diagnosis["families"]}

@@ -57,6 +57,7 @@ from anymetric.metrics import (
 )
 from anymetric.metrics.ranked import QUERY
 from anymetric.models import Learner
+from anymetric.models.base import Bounded
 from anymetric.problem import Problem
 
 
@@ -151,7 +152,7 @@ def families_of(
         else:
             found[LINEAR] = LinearFamily.of(sample, features)
     for learner in settings.learners:
-        if found and not enough_for_trees(sample):
+        if found and not feeds(learner, sample, rows):
             continue
         if rows is None:
             stopping = settings.use_validation is not False and not sample.few
@@ -164,6 +165,18 @@ def families_of(
                 f"'linear', 'boosted', 'auto' or Boosted(...); got {learner!r}."
             )
     return found
+
+
+def feeds(learner: Learner, sample: Sample, rows: QueryRows | None) -> bool:
+    """Return whether a family should be tried on these rows, beside others.
+
+    Where validation rows are few and given apart, a family more is a chance more to be lucky on
+    them: on five public tasks a forest costs 0.001 to 0.013 there, at four times the seconds.
+    """
+    if isinstance(learner, Bounded):
+        apart = sample.task.many and not sample.task.exclusive
+        return rows is None and sample.single and not apart and learner.suits(sample.valid)
+    return enough_for_trees(sample)
 
 
 def enough_for_trees(sample: Sample) -> bool:

@@ -30,6 +30,7 @@ TRUSTED = (
     "anymetric.metrics.profit.Profit",
     "anymetric.models.ensemble.Ensemble",
     "anymetric.models.ensemble.LinearScorer",
+    "anymetric.models.forest.Grown",
     "anymetric.models.linear.Linear",
     "anymetric.models.outputs.Outputs",
     "anymetric.models.tables.Plain",

@@ -5,11 +5,15 @@ from __future__ import annotations
 import numpy as np
 from sklearn.base import clone
 
+from anymetric.models.forest import Forest
+
 NAMES = ("auto", "boosted", "linear")
 
 
-def families(model):
+def families(model, settings=None):
     """Return the learners that `model` names, and whether linear models are in it.
+
+    `settings` are those of trees, where they are named and not given.
 
     Examples
     --------
@@ -27,7 +31,8 @@ Reweighted(estimator); got 'forest'.
             return (), True
         from anymetric.models.boosted import Boosted
 
-        return (Boosted(),), model == "auto"
+        trees = Boosted(**(settings or {}))
+        return ((trees, Forest()), True) if model == "auto" else ((trees,), False)
     if hasattr(model, "learn") and not isinstance(model, type):
         return (clone(model, safe=False),), False
     raise (ValueError if isinstance(model, str) else TypeError)(

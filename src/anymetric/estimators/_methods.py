@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numbers
 from dataclasses import replace
+from typing import ClassVar
 
 import numpy as np
 from scipy import sparse
@@ -46,6 +47,9 @@ PUBLISHED = {"paper": "hinge", "notebook": Sigmoid(1.5)}
 
 class ChoosesMethod:
     """Choose the method, the model family and the starting points from the settings."""
+
+    # The settings of trees that the user names without giving them.
+    _trees: ClassVar[dict] = {}
 
     def _model(self, train):
         """Return the model family, on standardised features if set."""
@@ -107,7 +111,7 @@ class ChoosesMethod:
         if isinstance(method, Auto):
             return self._over_families(method)
         name = self.method if isinstance(self.method, str) else type(method).__name__
-        return descent_over(families(self._families())[0], method, name)
+        return descent_over(families(self._families(), self._trees)[0], method, name)
 
     def _families(self):
         """Return what `model` means: ``auto`` is linear for all methods but the default."""
@@ -134,7 +138,7 @@ class ChoosesMethod:
             if getattr(self, name, default) != default
         }
         places = tuple(self._category_places())
-        learners, linear = families(self._families())
+        learners, linear = families(self._families(), self._trees)
         return replace(
             auto,
             learners=auto.learners or tuple(with_categories(one, places) for one in learners),

@@ -117,7 +117,7 @@ class ScoresRows:
     def feature_importances_(self):
         """How much each feature lowered the loss of the trees, summing to one (see `model_`).
 
-        Available if the model contains LightGBM's trees; linear models beside them are not counted.
+        Available if the model contains trees; linear models beside them are not counted.
         Importances for the metric itself: `sklearn.inspection.permutation_importance`.
         """
         gains = tree_gains(self.__dict__.get("model_"))

@@ -38,7 +38,8 @@ class MetricClassifier(SuspectLabels, ManyClasses, TwoClasses, ClassifierMixin, 
     model : "auto", "linear", "boosted" or a family, default="auto"
         ``auto``: linear models and LightGBM's boosted trees are candidates together; a linear model
         is preferred where it costs no more. Trees are not tried with fewer than 100 rows, or 5 of a
-        class, nor by other methods than ``"auto"``. ``linear``, ``boosted``: one of them alone. Or
+        class, nor by other methods than ``"auto"``; a `Forest` is tried beside them where one table
+        of 50 to 5,000 rows is given. ``linear``, ``boosted``: one of them alone. Or
         `Reweighted(estimator)` for any scikit-learn estimator that takes row weights,
         `Boosted(...)`, `TorchModel(module)`, a `Learner` of your own.
     surrogates : "auto", builder, loss, name or list, default="auto"

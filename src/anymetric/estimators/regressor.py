@@ -34,9 +34,13 @@ POWERS = (1.1, 1.5, 2.0, 4.0)
 # Outliers count no more than an error of a fifth of the residual spread.
 ROBUST = Huber(0.2)
 
-# The least ratio of high to low targets at which logarithms are tried, and the improvement in
-# standard errors at which they are taken.
-SPAN, SURE = 3.0, 1.5
+# The least ratio of high to low targets at which logarithms are tried, and the share of the
+# bootstrap resamples on which they must cost less: large targets can make the standard error of
+# the improvement as large as itself, where every resample agrees.
+SPAN, SURE = 3.0, 0.93
+
+# Numbers have less noise than labels, and take more and larger trees.
+TREES = {"trees": 2000, "leaves": 31}
 
 # An improvement smaller than this share of the cost of a constant is rounding.
 NOTHING = 1e-8
@@ -57,7 +61,7 @@ class MetricRegressor(RegressorMixin, MetricEstimator):
     ----------
     metric : str, function, scikit-learn scorer or Metric, default="r2"
     model : "auto", "linear", "boosted" or a family, default="auto"
-        As in `MetricClassifier`.
+        As in `MetricClassifier`, but trees are more and larger: ``Boosted(2000, leaves=31)``.
     link : "auto", "identity" or "log", default="auto"
         What the model predicts: y itself, or its logarithm (predictions are then its exponential,
         and never negative). ``auto`` evaluates both where y spans several times its low values,
@@ -108,6 +112,7 @@ validation_, summary_, n_metric_calls_, constraints_
     score = MetricEstimator.score
     _strata_count = False
 
+    _trees = TREES
     _parameter_constraints: ClassVar[dict] = {
         **MetricEstimator._parameter_constraints,
         "link": [StrOptions({"auto", "identity", "log"})],
@@ -246,7 +251,7 @@ validation_, summary_, n_metric_calls_, constraints_
         if other is None or other.resampled_costs is None:
             return plain
         gain = plain.resampled_costs - other.resampled_costs
-        found = other if float(gain.mean()) > SURE * float(gain.std()) else plain
+        found = other if float(np.mean(gain > 0.0)) >= SURE else plain
         costs = {"identity": plain.cost, "log": other.cost}
         return replace(found, summary=replace(found.summary, link_costs=costs))
 

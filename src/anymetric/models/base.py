@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -100,4 +100,45 @@ class Learner(Protocol):
         start : Scorer, optional
             One of the same family to begin from; it may be ignored.
         """
+        ...
+
+
+@runtime_checkable
+class Bounded(Protocol):
+    """A family that is not for tables of every size.
+
+    Examples
+    --------
+    >>> from anymetric.models.boosted import Boosted
+    >>> from anymetric.models.forest import Forest
+    >>> isinstance(Forest(), Bounded), isinstance(Boosted(), Bounded)
+    (True, False)
+    """
+
+    def suits(self, data: Data) -> bool:
+        """Return whether it should be tried beside other families."""
+        ...
+
+
+@runtime_checkable
+class OutOfBag(Protocol):
+    """A model that has a score of each training row by what the row did not train.
+
+    Attributes
+    ----------
+    out_of_bag : array of shape (n,) or (n, C)
+        Of the rows of positive weight, in their order.
+
+    Examples
+    --------
+    >>> from anymetric.models.forest import Forest
+    >>> data = Data(np.arange(40.0)[:, np.newaxis], np.repeat([-1.0, 1.0], 20))
+    >>> isinstance(Forest(20).learn(data, np.ones(40), np.random.default_rng(0)), OutOfBag)
+    True
+    """
+
+    out_of_bag: NDArray[np.float64]
+
+    def scores(self, X: Matrix) -> NDArray[np.float64]:
+        """Return the scores of rows."""
         ...

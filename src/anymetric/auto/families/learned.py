@@ -14,6 +14,7 @@ from anymetric.auto.records import SMALL, Candidate, Proposal
 from anymetric.auto.sample import Sample, Weights, dealt
 from anymetric.data import Data, Matrix
 from anymetric.models import Learner, Scorer
+from anymetric.models.base import OutOfBag
 
 Floats64 = NDArray[np.float64]
 Ints = NDArray[np.intp]
@@ -96,12 +97,24 @@ class LearnerFamily:
         scorer = self._whole(proposal, rows, None, start, rng)
         if weights.valid is None:
             return Candidate(proposal, scorer, table(scorer, X))
+        if isinstance(scorer, OutOfBag):
+            return Candidate(proposal, scorer, self._out_of_bag(scorer, rows))
         valid = np.empty((len(self.sample.valid), self.sample.task.outputs))
         for out in self.sample.folds:
             left = self._joined(self.sample.weights(proposal.weighting, out))
             model = self._whole(proposal, left, None, start, rng)
             valid[out] = table(model, X[out])
         return Candidate(proposal, scorer, valid)
+
+    def _out_of_bag(self, scorer: OutOfBag, rows: Floats64) -> Floats64:
+        """Return the out-of-bag scores of the validation rows; plain ones of those left out."""
+        used = rows > 0.0
+        among = used[len(rows) - len(self.sample.valid) :]
+        valid = np.empty((len(among), self.sample.task.outputs))
+        valid[among] = as_table(scorer.out_of_bag)[np.count_nonzero(used[: -len(among)]) :]
+        if not among.all():
+            valid[~among] = table(scorer, self.sample.valid.X[~among])
+        return valid
 
     def train_scores(self, candidate: Candidate, rng: np.random.Generator) -> Floats64:
         """Score training rows out-of-fold, in five folds."""
