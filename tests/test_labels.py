@@ -21,13 +21,18 @@ from sklearn.utils.estimator_checks import (
 from anymetric import MetricClassifier, as_metric, scorer
 from anymetric.auto.decisions.offsets import tuned_offsets
 from anymetric.auto.judges.classes import ClassesJudge
+from anymetric.auto.judges.sweeps import Tally, along_label
 from anymetric.data import Data
 from anymetric.metrics import Classes, meant
+from anymetric.metrics.labelled import LabelCountMetric
 from anymetric.models import Reweighted
 from anymetric.surrogates import bind, class_losses
 from class_oracles import BY_LABEL
 
 L = 4
+SETS = Classes(("a", "b", "c"), sets=np.eye(3, dtype=bool))
+COUNTED = ("micro_f1", "macro_f1", "weighted_f1", "hamming_loss", "worst_class_recall")
+COUNTED += ("balanced_accuracy",)
 
 
 def drawn(seed, n=50):
@@ -53,6 +58,40 @@ def test_metrics_of_labels_are_scikit_learns(spec, seed):
     assert_allclose(found, expected, atol=1e-12)
     repeated = np.repeat(np.arange(len(y)), weights.astype(int))
     assert_allclose(float(bound(spec, y[repeated]).values(scores[repeated])), found)
+
+
+@pytest.mark.parametrize("labels", [1, 2, 9])
+@pytest.mark.parametrize("spec", COUNTED)
+def test_one_label_is_moved_without_counting_the_others_again(spec, labels, rng):
+    metric = meant(as_metric(spec), SETS)
+    assert isinstance(metric, LabelCountMetric)
+    true = rng.integers(0, 4, labels).astype(float)
+    given, right = true + 1.0, 0.5 * true
+    ours = np.array([0.0, 0.5, 1.0]) * true[0], np.array([1.0, 2.0, 9.0])
+    total = np.array([12.0])
+    each = [
+        metric.of_counts(
+            np.concatenate([[mine], right[1:]]), true, np.concatenate([[got], given[1:]]), total
+        )
+        for mine, got in zip(*ours, strict=True)
+    ]
+    assert_allclose(metric.along(right, true, given, total, 0, *ours), each, rtol=1e-12)
+
+
+@pytest.mark.parametrize("spec", COUNTED)
+def test_counts_by_threshold_tell_the_cost_of_every_threshold_also_after_offsets(spec, rng):
+    true, weights = rng.random((40, 3)) < 0.4, rng.uniform(0.5, 2.0, 40)
+    metric = meant(as_metric(spec), SETS)
+    scores = rng.normal(size=(40, 3))
+    tally = Tally.of(true, weights, scores)
+    for offset in (0.0, 0.7, -1.1):
+        moved = scores + np.array([0.0, offset, 0.0])
+        tally = tally.moved(true, weights, moved, 1)
+        shifts, costs = along_label(metric, true, weights, moved, 1, tally)
+        for shift, cost in zip(shifts, costs, strict=True):
+            given = moved + np.array([0.0, shift, 0.0]) > 0.0
+            value = metric.of_labels(given, true, weights)
+            assert_allclose(cost, metric.cost(np.array(value)), atol=1e-12)
 
 
 def test_thresholds_are_tuned_for_the_joint_metric():

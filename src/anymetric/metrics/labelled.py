@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,13 +49,55 @@ class LabelMetric(Metric):
 
 
 class LabelCountMetric(LabelMetric):
-    """A metric of weights by label: of the rows that have it, that got it, and both."""
+    """A metric of weights by label: of the rows that have it, that got it, and both.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> counts = np.array([1.0, 2.0]), np.array([2.0, 2.0]), np.array([1.0, 2.0])
+    >>> Hamming().along(
+    ...     *counts, np.array([4.0]), 0, np.array([1.0, 2.0]), np.array([1.0, 2.0])
+    ... ).tolist()
+    [0.125, 0.0]
+    """
+
+    @property
+    def pooled(self) -> Literal["sum", "mean", "neither"]:
+        """Whether the value is of sums over labels, or a plain mean over them."""
+        return "neither"
 
     @abstractmethod
     def of_counts(
         self, right: Floats64, true: Floats64, given: Floats64, total: Floats64
     ) -> Floats64:
         """Return values ``(...)`` of weights by label ``(..., L)``; of all rows, ``(..., 1)``."""
+
+    def along(
+        self,
+        right: Floats64,
+        true: Floats64,
+        given: Floats64,
+        total: Floats64,
+        label: int,
+        own_right: Floats64,
+        own_given: Floats64,
+    ) -> Floats64:
+        """Return values ``(t,)`` as the counts of one label change; ``(L,)`` are those before."""
+        t, L = len(own_right), len(true)
+        if self.pooled == "neither":
+            rights, trues, givens = (np.tile(x, (t, 1)) for x in (right, true, given))
+            rights[:, label], givens[:, label] = own_right, own_given
+            return self.of_counts(rights, trues, givens, total)
+        rest = [np.delete(x, label) for x in (right, true, given)]
+        own = [own_right, np.repeat(true[label], t), own_given]
+        if self.pooled == "sum":
+            own = [mine + others.sum() for mine, others in zip(own, rest, strict=True)]
+        mine_right, mine_true, mine_given = (x[:, np.newaxis] for x in own)
+        one = self.of_counts(mine_right, mine_true, mine_given, total)
+        if self.pooled == "sum" or L == 1:
+            return one
+        others = self.of_counts(rest[0], rest[1], rest[2], total)
+        return np.asarray((one + (L - 1) * others) / L)
 
     def of_labels(self, given: NDArray[np.bool_], true: NDArray[np.bool_], w: Floats64) -> float:
         """Count, and apply the formula."""
@@ -127,6 +170,13 @@ class LabelF(LabelCountMetric):
         """The average and ``_f`` with its beta."""
         return f"{self.average}_f{self.beta:g}"
 
+    @property
+    def pooled(self) -> Literal["sum", "mean", "neither"]:
+        """By the average; a weighted one is neither."""
+        if self.average == "weighted":
+            return "neither"
+        return "sum" if self.average == "micro" else "mean"
+
     def of_counts(
         self, right: Floats64, true: Floats64, given: Floats64, total: Floats64
     ) -> Floats64:
@@ -150,6 +200,7 @@ class Hamming(LabelCountMetric):
 
     name = "hamming_loss"
     greater_is_better = False
+    pooled = "mean"
 
     def of_counts(
         self, right: Floats64, true: Floats64, given: Floats64, total: Floats64

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -90,6 +90,7 @@ class Tally:
     right: Floats64
     got: Floats64
     sums: Floats64
+    by_threshold: dict[int, CountsByThreshold] = field(default_factory=dict)
 
     @classmethod
     def of(cls, true: Bools, weights: Floats64, scores: Floats64) -> Tally:
@@ -102,6 +103,43 @@ class Tally:
         right, got, given = self.right.copy(), self.got.copy(), scores[:, c] > 0.0
         right[c], got[c] = weights @ (given & true[:, c]), weights @ given
         return replace(self, right=right, got=got)
+
+    def counts_along(
+        self, true: Bools, weights: Floats64, scores: Floats64, c: int
+    ) -> CountsByThreshold:
+        """Return what one label's thresholds count, which its own offset only moves."""
+        if c not in self.by_threshold:
+            self.by_threshold[c] = CountsByThreshold.of(true[:, c], weights, scores[:, c])
+        return self.by_threshold[c].moved(scores[0, c])
+
+
+@dataclass(frozen=True, eq=False)
+class CountsByThreshold:
+    """The shifts at which rows get a label in turn, from none to all, and the weights of these.
+
+    Examples
+    --------
+    >>> counts = CountsByThreshold.of(np.array([True, False]), np.ones(2), np.array([1.0, 0.5]))
+    >>> counts.shifts.tolist(), counts.right.tolist(), counts.got.tolist()
+    ([-2.0, -0.75, 0.5], [0.0, 1.0, 1.0], [0.0, 1.0, 2.0])
+    """
+
+    shifts: Floats64
+    right: Floats64
+    got: Floats64
+    first: float
+
+    @classmethod
+    def of(cls, true: Bools, weights: Floats64, scores: Floats64) -> CountsByThreshold:
+        """Sort, and count."""
+        order = np.argsort(-scores, kind="stable")
+        cuts, shifts = levels(-scores[order], true[order])
+        right = running(np.where(true, weights, 0.0)[order], cuts)
+        return cls(shifts, right, running(weights[order], cuts), float(scores[0]))
+
+    def moved(self, first: float) -> CountsByThreshold:
+        """Return the same after an offset has been added, which the first row's score tells."""
+        return replace(self, shifts=self.shifts - (first - self.first), first=first)
 
 
 def along_label(
@@ -122,19 +160,15 @@ def along_label(
     >>> float(shifts[np.argmin(costs)]), float(costs.min())
     (-0.75, 0.0)
     """
+    if isinstance(metric, LabelCountMetric):
+        tally = tally or Tally.of(true, weights, scores)
+        along, total = tally.counts_along(true, weights, scores, c), weights.sum(keepdims=True)
+        values = metric.along(tally.right, tally.sums, tally.got, total, c, along.right, along.got)
+        return along.shifts, np.asarray(metric.cost(values))
+    assert isinstance(metric, LabelRowMetric)
     gap = -scores[:, c]
     order = np.argsort(gap, kind="stable")
     cuts, shifts = levels(gap[order], true[order, c])
-    if isinstance(metric, LabelCountMetric):
-        tally = tally or Tally.of(true, weights, scores)
-        right, got, sums = (
-            np.tile(x, (len(cuts), 1)) for x in (tally.right, tally.got, tally.sums)
-        )
-        right[:, c] = running(np.where(true[:, c], weights, 0.0)[order], cuts)
-        got[:, c] = running(weights[order], cuts)
-        values = metric.of_counts(right, sums, got, weights.sum(keepdims=True))
-        return shifts, np.asarray(metric.cost(values))
-    assert isinstance(metric, LabelRowMetric)
     given = scores > 0.0
     given[:, c] = False
     w = weights / weights.sum()
