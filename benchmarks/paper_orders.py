@@ -1,6 +1,6 @@
 """Why an order of the paper's tables comes out otherwise here: an experiment for each, a section.
 
-    python benchmarks/paper_orders.py --only logistic|ranking|proxy|noise|notebook [--table]
+    python benchmarks/paper_orders.py --only logistic|adagrad|ranking|proxy|noise|notebook [--table]
 
 Every section is a module of the package beside this file, with a `main(argv)` of its own, and
 writes its own rows and table, `results/paper_orders_<section>.csv` and `.md`; what is already in
@@ -16,7 +16,7 @@ from pathlib import Path
 # A script's own folder comes first on the path, where the package of this name would hide.
 sys.path[0] = str(Path(__file__).resolve().parents[1])
 
-SECTIONS = ("logistic", "ranking", "proxy", "noise", "notebook")
+SECTIONS = ("logistic", "adagrad", "ranking", "proxy", "noise", "notebook")
 
 
 def main(argv: list[str]) -> int:

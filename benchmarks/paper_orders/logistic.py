@@ -110,10 +110,10 @@ def solved(parts: Parts, seed: int, C: Any = None, groups: bool = False) -> Scor
     return model.decision_function(valid.X), model.decision_function(parts.test.X)
 
 
-def by_adagrad(parts: Parts, seed: int, rows: int | None, best: bool) -> Scores:
+def by_adagrad(metric: Any, parts: Parts, seed: int, rows: int | None, best: bool) -> Scores:
     """Return the scores of logistic regression by Adagrad, from zero."""
     X, V, T = (with_constant(part.X) for part in (parts.train, parts.valid, parts.test))
-    judge = bind(TASK.metric, parts.valid)
+    judge = bind(metric, parts.valid)
     found: tuple[float, Any] = (-1.0, None)
     for step in (0.01, 0.1, 1.0):
         rng = np.random.default_rng([seed, 2])
@@ -124,6 +124,14 @@ def by_adagrad(parts: Parts, seed: int, rows: int | None, best: bool) -> Scores:
         if values[first] > found[0]:
             found = float(values[first]), path[:, first]
     return V @ found[1], T @ found[1]
+
+
+def tuned(metric: Any, parts: Parts, of_valid: Floats, of_test: Floats) -> float:
+    """Return the test value with the best of 200 thresholds on validation rows."""
+    judge = bind(metric, parts.valid)
+    shifts = np.quantile(of_valid, np.linspace(0.5, 0.995, 200))
+    shift = shifts[int(np.argmax(judge.values(of_valid[:, np.newaxis] - shifts)))]
+    return float(bind(metric, parts.test).values(of_test - shift))
 
 
 def with_constant(X: Any) -> Floats:
@@ -147,6 +155,13 @@ def iterates(
 
 
 Choice = tuple[Callable[[], Dataset] | None, Callable[[Parts, int], Scores]]
+
+
+def adagrad(rows: int | None, *, best: bool) -> Choice:
+    """Return the choice of Adagrad on all rows or minibatches, and of an iterate."""
+    return None, lambda parts, seed: by_adagrad(TASK.metric, parts, seed, rows, best)
+
+
 BASE = "as in Table 3"
 CHOICES: dict[str, Choice] = {
     BASE: (None, solved),
@@ -159,13 +174,10 @@ CHOICES: dict[str, Choice] = {
     "adult.data and adult.test": (both_files, solved),
     "numbers instead of buckets": (raw_numbers, solved),
     "without gender": (no_gender, solved),
-    "Adagrad": (None, lambda parts, seed: by_adagrad(parts, seed, None, False)),
-    "Adagrad, best iterate": (None, lambda parts, seed: by_adagrad(parts, seed, None, True)),
-    "Adagrad on minibatches": (None, lambda parts, seed: by_adagrad(parts, seed, 100, False)),
-    "Adagrad on minibatches, best iterate": (
-        None,
-        lambda parts, seed: by_adagrad(parts, seed, 100, True),
-    ),
+    "Adagrad": adagrad(None, best=False),
+    "Adagrad, best iterate": adagrad(None, best=True),
+    "Adagrad on minibatches": adagrad(100, best=False),
+    "Adagrad on minibatches, best iterate": adagrad(100, best=True),
 }
 
 
@@ -176,12 +188,10 @@ def measured(choice: str, seed: int) -> Row:
     began = time.process_time()
     of_valid, of_test = fit(parts, seed)
     seconds = round(time.process_time() - began, 1)
-    judge, test = bind(TASK.metric, parts.valid), bind(TASK.metric, parts.test)
-    shifts = np.quantile(of_valid, np.linspace(0.5, 0.995, 200))
-    shift = shifts[int(np.argmax(judge.values(of_valid[:, np.newaxis] - shifts)))]
+    value = float(bind(TASK.metric, parts.test).values(of_test))
     together = float(bind(as_metric("f1"), parts.test).values(of_test))
-    value, tuned = float(test.values(of_test)), float(test.values(of_test - shift))
-    return Row(choice, seed, value, together, tuned, seconds, versions())
+    shifted = tuned(TASK.metric, parts, of_valid, of_test)
+    return Row(choice, seed, value, together, shifted, seconds, versions())
 
 
 def run(options: Any, store: Store[Row]) -> None:
