@@ -52,10 +52,8 @@ def test_fairness_by_its_name_alone_is_the_gap():
 @pytest.mark.parametrize(
     ("said", "meant"),
     [
-        ("mae", "mean_absolute_error"),
-        ("rmse", "neg_root_mean_squared_error"),
-        ("mape", "neg_mean_absolute_percentage_error"),
-        ("auroc", "roc_auc"),
+        ("MAE", "mean_absolute_error"),
+        ("neg_mape", "neg_mean_absolute_percentage_error"),
         ("AUC", "roc_auc"),
         ("pr_auc", "average_precision"),
         ("pr-auc", "average_precision"),
@@ -71,6 +69,20 @@ def test_hints_know_what_people_say(said, meant):
     with pytest.raises(ValueError, match=rf"Did you mean .*\b{meant}\b"):
         as_metric(said)
     assert as_metric("mcc").name == "mcc"
+
+
+@pytest.mark.parametrize(
+    ("short", "name"),
+    [
+        ("auc", "roc_auc"),
+        ("mae", "mean_absolute_error"),
+        ("mape", "mean_absolute_percentage_error"),
+        ("rmse", "root_mean_squared_error"),
+        ("matthews_corrcoef", "mcc"),
+    ],
+)
+def test_abbreviations_are_taken(short, name):
+    assert as_metric(short) == as_metric(name)
 
 
 @pytest.mark.parametrize("method", ["auto", "descent"])

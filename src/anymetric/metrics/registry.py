@@ -104,32 +104,34 @@ _OTHERS: tuple[Metric, ...] = (
     SubsetAccuracy(),
 )
 _READY: dict[str, Metric] = {ready.name: ready for ready in (*_RATES, *_OTHERS)}
-# What people call a metric, and the name that it goes by here or in scikit-learn.
-_CALLED = {
+# Other names for the same metric, which are taken in its place.
+_ALIASES = {
     "acc": "accuracy",
     "ap": "average_precision",
     "auc": "roc_auc",
-    "auprc": "average_precision",
     "auroc": "roc_auc",
-    "aucpr": "average_precision",
-    "brier": "neg_brier_score",
-    "f_score": "f1",
     "kappa": "cohen_kappa",
-    "logloss": "neg_log_loss",
-    "log_loss": "neg_log_loss",
     "mae": "mean_absolute_error",
     "mape": "mean_absolute_percentage_error",
-    "matthews": "mcc",
+    "matthews_corrcoef": "mcc",
     "mse": "mean_squared_error",
     "ppv": "precision",
-    "pr_auc": "average_precision",
     "rmse": "root_mean_squared_error",
-    "roc": "roc_auc",
     "sensitivity": "recall",
     "tpr": "recall",
 }
-# Another name that scikit-learn has for the same.
-_ALIASES = {"matthews_corrcoef": "mcc"}
+# Names of a near relation, which is only suggested.
+_CALLED = {
+    "auprc": "average_precision",
+    "aucpr": "average_precision",
+    "brier": "neg_brier_score",
+    "f_score": "f1",
+    "logloss": "neg_log_loss",
+    "log_loss": "neg_log_loss",
+    "matthews": "mcc",
+    "pr_auc": "average_precision",
+    "roc": "roc_auc",
+}
 
 _NUMBER = r"(\d+\.?\d*|\.\d+)"
 _PATTERNS: dict[str, Callable[[str], Metric]] = {
@@ -170,7 +172,8 @@ def metric_names() -> list[str]:
     ``within_5%``; ``group_mean_``
     and ``worst_group_`` go before any rate. ``selection_rate`` is the share of flagged rows, and
     ``gap(recall)`` the largest difference between groups, of any metric or of
-    ``equalized_odds``. scikit-learn's scorers are known by their names too.
+    ``equalized_odds``. scikit-learn's scorers are known by their names too, and some metrics by
+    their abbreviations: ``auc``, ``mae``, ``rmse``.
 
     Examples
     --------
@@ -240,8 +243,8 @@ def _near(name: str) -> list[str]:
     """Return suggestions: an alias of the name, or similar names."""
     bare = re.sub(r"^neg_|_score$", "", name.replace("-", "_").replace(" ", "_"))
     known = sorted({*metric_names(), *get_scorer_names()})
-    if bare in _CALLED or bare in known:
-        meant = _CALLED.get(bare, bare)
+    meant = {**_CALLED, **_ALIASES}.get(bare, bare)
+    if meant in known:
         return [meant, *(scorer for scorer in (f"neg_{meant}",) if scorer in known)]
     return get_close_matches(name, known, n=4)
 
