@@ -187,7 +187,7 @@ class ParquetRows:
             return frame_of(batch.select(list(self.columns)), self.categories)
         arrays = [values(batch.column(name)) for name in self.columns]
         kind = np.float32 if all(a.dtype == np.float32 for a in arrays) else np.float64
-        table = np.empty((len(arrays), batch.num_rows), dtype=kind)
+        table = allotted((len(arrays), batch.num_rows), kind)
         for k, one in enumerate(arrays):
             table[k] = one
         return table.T
@@ -281,6 +281,18 @@ def values(column: Any) -> NDArray[Any]:
     if hasattr(column, "dictionary_decode"):
         column = column.dictionary_decode()
     return np.asarray(column.to_numpy(zero_copy_only=False))
+
+
+def allotted(shape: tuple[int, int], kind: type[np.floating[Any]]) -> NDArray[Any]:
+    """Return an empty array in memory of Arrow's, which is kept for the next one.
+
+    Examples
+    --------
+    >>> allotted((2, 3), np.float32).shape
+    (2, 3)
+    """
+    size = shape[0] * shape[1] * np.dtype(kind).itemsize
+    return np.frombuffer(arrow("lib").allocate_buffer(size), dtype=kind).reshape(shape)
 
 
 def from_lists(places: Any, entries: Any, width: int) -> sparse.csr_array:

@@ -17,8 +17,9 @@ from anymetric.models import Linear, Scorer
 from anymetric.models.tables import Plain
 
 Floats64 = NDArray[np.float64]
-# Rows that are worked on at a time: in double precision they fit the cache.
-BLOCK = 4096
+# Rows that are worked on at a time: in double precision they fit the cache, and the scores of some
+# eight models are small enough for memory that is kept.
+BLOCK = 2048
 
 
 @dataclass(frozen=True, eq=False)
@@ -234,14 +235,25 @@ def weights_of(terms: tuple[Term, ...], data: Data) -> Iterator[Floats64]:
 def blocks(data: Data, reader: Plain | None = None, rows: int = BLOCK) -> Iterator[Data]:
     """Yield a few rows at a time, in double precision, as a linear model reads them.
 
+    Rows in single precision are copied into one place, where the next ones overwrite them: where
+    freed memory is given back at once, as by Dask's workers, a new place for each would cost as
+    much as the sums.
+
     Examples
     --------
     >>> [len(one) for one in blocks(Data(np.zeros((5, 1)), np.zeros(5)), rows=3)]
     [3, 2]
     """
+    place = np.empty((0, 0))
     for start in range(0, len(data), rows):
         part = cut(data, start, start + rows)
         X: Any = part.X if reader is None else reader.table(part.X)
         stored = sparse.issparse(X)
-        exact = sparse.csr_array(X, dtype=np.float64) if stored else np.asarray(X, dtype=np.float64)
-        yield replace(part, X=exact)
+        if stored:
+            X = sparse.csr_array(X, dtype=np.float64)
+        elif X.dtype != np.float64:
+            if len(place) < len(X):
+                place = np.empty_like(X, dtype=np.float64)
+            place[: len(X)] = X
+            X = place[: len(X)]
+        yield replace(part, X=X)
