@@ -39,7 +39,7 @@ class Awaited:
     def each(self, task: Callable[..., Any], parts: Iterable[Any], *arguments: Any) -> list[Any]:
         """Return what the task makes of each part, in their order."""
         parts = list(parts)
-        futures = {k: self._given(task, part, arguments) for k, part in enumerate(parts)}
+        futures = dict(enumerate(self._given(task, parts, arguments)))
         tries = dict.fromkeys(futures, 1)
         found: dict[int, Any] = {}
         try:
@@ -50,15 +50,19 @@ class Awaited:
                 if tries[k] >= TRIES or not passing(error):
                     raise error
                 tries[k] += 1
-                futures[k] = self._given(task, parts[k], arguments)
+                (futures[k],) = self._given(task, [parts[k]], arguments)
         finally:
             for future in futures.values():
                 future.release()
         return [found[k] for k in range(len(parts))]
 
-    def _given(self, task: Callable[..., Any], part: Any, arguments: tuple[Any, ...]) -> Any:
+    def _given(
+        self, task: Callable[..., Any], parts: list[Any], arguments: tuple[Any, ...]
+    ) -> list[Any]:
+        """Give out all parts in one message."""
         self._check(0.0)
-        return self.client.submit(task, part, *arguments, pure=False, retries=TRIES)
+        shared = {"task": task, "arguments": arguments}
+        return list(self.client.map(done, parts, **shared, pure=False, retries=TRIES))
 
     def _finished(self, futures: dict[int, Any]) -> Iterator[tuple[int, Any, Exception | None]]:
         """Yield tasks as they end; the caller may put another future in the place of one."""
@@ -91,6 +95,17 @@ class Awaited:
 
 
 AGAIN = "The model of the sample is in the error's `best`; fit again to have that of all rows."
+
+
+def done(part: Any, task: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+    """Do a task.
+
+    Examples
+    --------
+    >>> done(3, pow, (2,))
+    9
+    """
+    return task(part, *arguments)
 
 
 def passing(error: Exception) -> bool:
