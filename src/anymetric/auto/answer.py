@@ -107,9 +107,7 @@ def selected(search: Search, table: Predictions, selection: Selection, transfer:
 def shares_of(table: Predictions, selection: Selection, judge: Judge) -> Floats64:
     """Return the shares of candidates whose scores agree with the leader's."""
     resampled = np.stack([one.compared for one in table.assessments], axis=1)  # (B, C)
-    # Of a thousand labels, the scores of all candidates once more would fill the memory.
-    reads = getattr(selection, "reads_scores", True)
-    scores = np.stack([one.scores for one in table.assessments]) if reads else np.zeros((0, 0, 0))
+    scores = [one.scores for one in table.assessments]
     shares = selection.shares(resampled, scores, judge.evaluate)
     return agreeing(shares, [one.valid.reshape(-1) for one in table.candidates])
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +26,10 @@ class Selection(Protocol):
     """
 
     def shares(
-        self, resampled: Floats64, scores: Floats64, evaluate: Callable[[Floats64], Floats64]
+        self,
+        resampled: Floats64,
+        scores: Sequence[Floats64],
+        evaluate: Callable[[Floats64], Floats64],
     ) -> Floats64:
         """Return the candidates' shares ``(C,)``, summing to one.
 
@@ -34,7 +37,7 @@ class Selection(Protocol):
         ----------
         resampled : array of shape (B, C)
             Costs on bootstrap resamples.
-        scores : array of shape (C, n, outputs)
+        scores : C arrays of shape (n, outputs)
             Out-of-fold scores at each candidate's decision rule, in one unit.
         evaluate : callable
             Returns the costs ``(1 + B,)`` of scores ``(n, outputs)``.
@@ -53,12 +56,10 @@ class BootstrapSelection:
     [0.625, 0.375]
     """
 
-    reads_scores: ClassVar[bool] = False
-
     def shares(
         self,
         resampled: Floats64,
-        scores: Floats64 | None = None,
+        scores: Sequence[Floats64] = (),
         evaluate: Callable[[Floats64], Floats64] | None = None,
     ) -> Floats64:
         """Count the resamples that each candidate wins."""
@@ -78,12 +79,10 @@ class SingleBest:
     [1.0, 0.0]
     """
 
-    reads_scores: ClassVar[bool] = False
-
     def shares(
         self,
         resampled: Floats64,
-        scores: Floats64 | None = None,
+        scores: Sequence[Floats64] = (),
         evaluate: Callable[[Floats64], Floats64] | None = None,
     ) -> Floats64:
         """Take the first of the best."""
@@ -110,7 +109,10 @@ class GreedySelection:
     rounds: int = 25
 
     def shares(
-        self, resampled: Floats64, scores: Floats64, evaluate: Callable[[Floats64], Floats64]
+        self,
+        resampled: Floats64,
+        scores: Sequence[Floats64],
+        evaluate: Callable[[Floats64], Floats64],
     ) -> Floats64:
         """Minimise the mean cost of the average over the resamples."""
         count, best = np.zeros(len(scores)), (np.inf, np.zeros(len(scores)))
