@@ -10,8 +10,9 @@ from sklearn.metrics import f1_score, matthews_corrcoef
 
 from anymetric.auto import Auto
 from anymetric.auto.decisions import Threshold
-from anymetric.auto.judges.formula import Formula, LearnedMetric
+from anymetric.auto.judges.formula import Formula
 from anymetric.auto.judges.learned import ASKED, TOGETHER, LearnedJudge, learn_formula, partition_of
+from anymetric.auto.judges.learned_metric import LearnedMetric
 from anymetric.auto.judges.partition import Partition
 from anymetric.data import Data
 from anymetric.ledger import Ledger

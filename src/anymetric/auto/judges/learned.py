@@ -12,7 +12,8 @@ import numpy as np
 
 from anymetric.auto.judges.base import Bools, Floats64, Ints, Judge
 from anymetric.auto.judges.counts import CountsJudge
-from anymetric.auto.judges.formula import Formula, LearnedMetric
+from anymetric.auto.judges.formula import Formula
+from anymetric.auto.judges.learned_metric import LearnedMetric
 from anymetric.auto.judges.study import Study, partition_of, scarce_answers
 from anymetric.auto.records import Assessment
 from anymetric.ledger import Ledger
