@@ -160,7 +160,6 @@ def forest(seed: int) -> Any:
 METHODS: dict[str, Any] = {
     "anymetric": Ours(),
     "anymetric, linear": Ours((("model", "linear"),)),
-    "anymetric, auto": Ours((("model", "auto"),)),
     "anymetric, boosted": Ours((("model", "boosted"),)),
     "logistic, threshold": Tuned(logistic),
     "logistic, balanced": Plain(lambda seed: logistic(seed, class_weight="balanced")),
