@@ -143,7 +143,7 @@ def strange(metric: Metric, asker: Asker, scores: Floats64, record: Record) -> E
 
 
 def refused(metric: Metric, why: str, calls: int) -> Explanation:
-    """Return that a metric is not understood, and why; a ready-made one is known, but for prices."""
+    """Return that a metric is not understood, or if it is ready-made, has no prices; and why."""
     found = "is not understood" if metric.black_box else "puts no price on kinds of mistakes"
     said = f"{metric.name} {found}: {why}"
     evidence = f"From {calls} answers asked for this." if calls else ""
