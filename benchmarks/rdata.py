@@ -1,10 +1,10 @@
-"""R data: tables of R packages that the default was not developed on, against the same methods.
+"""R data: tables of R packages, collected after the default was finished, by the methods of KEEL.
 
     python benchmarks/rdata.py [--methods 'anymetric*'] [--seeds 0-4] [--table]
 
 F1, G-mean and MCC, half of the rows to learn from and half to test, both ways. Tables have 400 to
 5,000 rows, and the target is the last column of two values that LightGBM predicts neither by luck
-nor without error; every fourth of them is taken. Methods are those of `keel.py`.
+nor without error; every fourth of them is taken.
 """
 
 import sys

@@ -1,4 +1,4 @@
-"""R data: tables of R packages in which a column of two values can be predicted, none developed on.
+"""R data: tables of R packages in which a column of two values can be predicted.
 
 The archive of a package has them as pickled data frames, which are read without installing it.
 """
