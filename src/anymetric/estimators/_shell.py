@@ -14,19 +14,11 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from anymetric.engines.rows import RowsLost
 from anymetric.errors import warn
-from anymetric.estimators._certificates import (
-    by_order,
-    certified,
-    claims_of,
-    plain_goal,
-    split_certifying,
-    warn_if_uncertain,
-)
+from anymetric.estimators._certificates import claims_of
+from anymetric.estimators._certifying import Certifies
 from anymetric.estimators._explained import ExplainsMetric
 from anymetric.estimators._exports import Exports
-from anymetric.estimators._learned import (
-    warn_if_skipped,
-)
+from anymetric.estimators._learned import warn_if_skipped
 from anymetric.estimators._ledger import recording, seeds
 from anymetric.estimators._limits import goal_of
 from anymetric.estimators._methods import ChoosesMethod
@@ -66,6 +58,7 @@ class MetricEstimator(
     Exports,
     ExplainsMetric,
     FindsSuspects,
+    Certifies,
     CallbackSupportMixin,
     BaseEstimator,
 ):
@@ -220,7 +213,7 @@ class MetricEstimator(
         rng = np.random.default_rng(seeds(self.random_state)) if rng is None else rng
         self.metric_ = as_metric(self.metric, greater_is_better=self.greater_is_better)
         given = self._given(X, y, sample_weight, side, groups=groups, source=source)
-        known = self._given_rows
+        rows = self._given_rows
         if X_val is None and y_val is None:
             if any(one is not None for one in (sample_weight_val, groups_val, side_val)):
                 raise ValueError(
@@ -232,7 +225,7 @@ class MetricEstimator(
         else:
             train = given
             valid = self._given_valid(X_val, y_val, sample_weight_val, side_val, groups_val, given)
-        self._keep_rows(X, known, given, valid if X_val is not None else None)
+        self._keep_rows(X, rows, given, valid if X_val is not None else None)
         self.__dict__.pop("certificates_", None)
         certifying = None
         if claims_of(self._goal()):
@@ -241,9 +234,22 @@ class MetricEstimator(
         self._read_groups(train, valid)
         problem = self._problem(self._goal(), train, valid)
         warn_if_unweighed(self.metric_, valid.weights)
+        solution = self._solved(problem, rng)
+        if solution is None:
+            return self
+        if certifying is not None:
+            solution = self._certify(problem, solution, certifying, rng)
+        self._unpack(problem, solution)
+        self._keep_record(problem, solution)
+        self._unpack_conduct()
+        warn_if_skipped(current().conduct)
+        return self
+
+    def _solved(self, problem, rng):
+        """Run the method; what ends it leaves the best model so far, None if that is all."""
         try:
             with self._listening(problem):
-                solution = self._run(problem, rng)
+                return self._run(problem, rng)
         except MetricError as error:
             if error.best is None and has_missing(problem.train.X):
                 raise  # a plain linear model cannot read missing values
@@ -252,7 +258,7 @@ class MetricEstimator(
                 self.status_ = Status.FAULTS
                 self._unpack_conduct(str(error))
                 warn(f"{error} {Status.FAULTS.value}")
-                return self
+                return None
             error.best = self
             raise
         except RowsLost as lost:
@@ -262,21 +268,14 @@ class MetricEstimator(
             raise
         except (Interrupted, Waiting) as stop:
             best = getattr(stop, "best", None)
-            known = waiting(stop) or current().conduct.answered
-            if best is None and known and not has_missing(problem.train.X):
+            answered = waiting(stop) or current().conduct.answered
+            if best is None and answered and not has_missing(problem.train.X):
                 status = Status.FAILED if waiting(stop) else Status.STOPPED
                 best = replace(self._unevaluated(problem, 0), status=status)
             if best is not None:
                 self._unpack(problem, best)
                 stop.best = self
             raise
-        if certifying is not None:
-            solution = self._certify(problem, solution, certifying, rng)
-        self._unpack(problem, solution)
-        self._keep_record(problem, solution)
-        self._unpack_conduct()
-        warn_if_skipped(current().conduct)
-        return self
 
     def _unpack_conduct(self, failure=None):
         """Write the noise and the failures of the evaluations."""
@@ -287,58 +286,6 @@ class MetricEstimator(
             skipped=conduct.skipped,
             failure=failure or conduct.failure,
         )
-
-    def _split_certifying(self, given, valid, rng):
-        """Return the rows for cross-fitted training and selection, and those that certify."""
-        method = self._method()
-        if method is None or not method.cross_fits:
-            raise ValueError(
-                "A limit with a confidence needs a method that cross-fits the training rows, so "
-                f"that validation rows only certify: method='auto'; got {self.method!r} with "
-                f"use_validation={self.use_validation}."
-            )
-        if valid is not given:
-            train, certifying = given, valid
-        else:
-            rows, held = split_certifying(self._strata(given), self.validation_fraction, rng)
-            self._given_rows = self._given_rows[0], self._given_rows[1][rows]
-            train, certifying = given.take(rows), given.take(held)
-        self.validation_ = (
-            f"{len(certifying)} rows certify and are not used otherwise; the {len(train)} training "
-            "rows are cross-validated, each scored out-of-fold."
-        )
-        return train, certifying
-
-    def _certify(self, problem, solution, rows, rng):
-        """Certify on separate rows; return the solution at the certified threshold."""
-        goal = self._goal()
-        given = claims_of(goal), plain_goal(goal), rows, self._labels()
-        if by_order(goal):
-            order = replace(problem, metric=as_metric("average_precision"))
-            found, certificates = certified(order, self._run(order, rng), *given)
-            if all(one.certified for one in certificates):
-                self.certificates_ = certificates
-                return replace(found, best=solution.best, rule=solution.rule)
-            certificates = certified(problem, solution, *given)[1]
-            self.certificates_ = tuple(replace(one, certified=False) for one in certificates)
-        else:
-            solution, self.certificates_ = certified(problem, solution, *given)
-        warn_if_uncertain(self.certificates_)
-        return solution
-
-    @property
-    def certificate_(self):
-        """The certificate of the limit with a confidence; print it.
-
-        Of several, the first that does not hold, or the first.
-        """
-        found = self.__dict__.get("certificates_")
-        if not found:
-            raise AttributeError(
-                "certificate_ exists after fit with a limit that has a confidence: "
-                "subject_to=at_least('precision', 0.8, confidence=0.9)."
-            )
-        return min(found, key=lambda one: one.certified)
 
     def _goal(self):
         """Return the metric to train for: with its limits, if there are any."""
