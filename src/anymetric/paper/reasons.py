@@ -69,11 +69,11 @@ WORDS: dict[str, Words] = {
         "below the others. The paper has this as a picture, without figures.",
         "As in the paper, Proposed loses least as the noise grows. On Adult and on the business "
         "pairs it is best at every level, on Default level with PostShift and, with much noise, "
-        "ahead of it. On COMPAS it is best only where all rows of the group are corrupted: an experiment "
-        "(benchmarks/results/paper_orders_noise.md) shows that validation rows are too few there "
-        "for the choice among all iterations at all points of the grid. With 60 % of noise, where "
-        "it is behind, three times the validation rows make up for more than half of it; with 100 "
-        f"% it is level. {BUSINESS}.",
+        "ahead of it. On COMPAS it is best only where all rows of the group are corrupted: an "
+        "experiment (benchmarks/results/paper_orders_noise.md) shows that validation rows are too "
+        "few there for the choice among all iterations at all points of the grid. With 60 % of "
+        "noise, where it is behind, three times the validation rows make up for more than half of "
+        f"it; with 100 % it is level. {BUSINESS}.",
     ),
     "table4": Words(
         "Table 4: precision-recall break-even point (section 6.3)",
