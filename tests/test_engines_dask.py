@@ -13,6 +13,7 @@ import pytest
 from anymetric import MetricClassifier, ParquetRows
 from anymetric.engines import DaskCollection, OnDask, ReadRows, RowsLost, Term, ValuesAndSlopes
 from anymetric.engines.distributed import client_of
+from anymetric.engines.distributed.waiting import Awaited
 from anymetric.losses import as_loss
 from anymetric.models import Linear
 from stored_rows import table, written
@@ -153,6 +154,15 @@ def test_an_error_of_the_rows_is_raised_as_it_is(client, stored, small_samples):
     chunks = da.from_array(X, chunks=(1000, 4)), da.from_array(y, chunks=1000)
     with pytest.raises(ValueError, match="rescale it"):
         CLF.fit(*chunks)
+
+
+def test_large_arguments_of_one_call_are_not_those_of_the_next(client):
+    awaited = Awaited(client, 60.0)
+    for k in range(3):
+        found = awaited.each(
+            lambda part, numbers: part + numbers[-1], [10, 20], np.full(200_000, k)
+        )
+        assert found == [10 + k, 20 + k]
 
 
 def test_a_worker_that_never_answers_is_not_awaited_for_ever(client):

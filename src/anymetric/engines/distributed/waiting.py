@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import CancelledError
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from anymetric.engines.rows import RowsLost
@@ -61,8 +62,9 @@ class Awaited:
     ) -> list[Any]:
         """Give out all parts in one message."""
         self._check(0.0)
-        shared = {"task": task, "arguments": arguments}
-        return list(self.client.map(done, parts, **shared, pure=False, retries=TRIES))
+        # Not as keywords of `map`: large ones would have the same key in every pass.
+        work = partial(done, task=task, arguments=arguments)
+        return list(self.client.map(work, parts, pure=False, retries=TRIES))
 
     def _finished(self, futures: dict[int, Any]) -> Iterator[tuple[int, Any, Exception | None]]:
         """Yield tasks as they end; the caller may put another future in the place of one."""
