@@ -175,6 +175,20 @@ def test_a_worker_that_never_answers_is_not_awaited_for_ever(client):
     assert time.monotonic() - began < 6.0
 
 
+def test_a_cluster_without_workers_is_not_awaited_as_long(monkeypatch):
+    monkeypatch.setattr("anymetric.engines.distributed.waiting.GRACE", 0.2)
+    monkeypatch.setattr("anymetric.engines.distributed.waiting.DESERTED", 1.0)
+    given = {"n_workers": 1, "processes": False, "dashboard_address": ":0"}
+    with distributed.LocalCluster(**given) as cluster, distributed.Client(cluster) as client:
+        awaited = Awaited(client, 60.0)
+        assert awaited.each(lambda part: time.sleep(1.5) or part, [1]) == [1]  # at work all along
+        cluster.scale(0)
+        began = time.monotonic()
+        with pytest.raises(RowsLost, match="no workers for"):
+            awaited.each(lambda part: part, [1, 2])
+        assert time.monotonic() - began < 20.0
+
+
 def test_without_a_client_the_error_says_how_to_make_one(monkeypatch):
     def none():
         raise ValueError("No clients found")

@@ -121,7 +121,8 @@ def kills(options: argparse.Namespace) -> Table:
         usual = time.perf_counter() - began
     apart_most, took, died, stop = 0.0, list[float](), 0, began + options.seconds
     while len(took) < options.kills and time.perf_counter() < stop:
-        # A cluster of its own: after 13 kills one was seen without workers, and with a fit waiting.
+        # A cluster of its own: Dask gives a worker up for good that is away when it was lost
+        # `lost-worker-timeout` before, and in the end none is left.
         with cluster.clients(2) as client:
             began = time.perf_counter()
             clf, pid = cluster.killed(pattern, client, usual * moments.random())

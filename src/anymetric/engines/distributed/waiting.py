@@ -13,8 +13,9 @@ from anymetric.engines.rows import RowsLost
 
 # How often a part is given to the workers before its error is raised.
 TRIES = 4
-# Seconds between two checks of what is awaited, and for which a scheduler may be out of reach.
-TICK, GRACE = 1.0, 20.0
+# Seconds between two checks of what is awaited, for which a scheduler may be out of reach, and for
+# which a cluster may be without workers.
+TICK, GRACE, DESERTED = 1.0, 20.0, 120.0
 
 
 @dataclass(eq=False)
@@ -61,14 +62,14 @@ class Awaited:
         self, task: Callable[..., Any], parts: list[Any], arguments: tuple[Any, ...]
     ) -> list[Any]:
         """Give out all parts in one message."""
-        self._check(0.0)
+        self._check()
         # Not as keywords of `map`: large ones would have the same key in every pass.
         work = partial(done, task=task, arguments=arguments)
         return list(self.client.map(work, parts, pure=False, retries=TRIES))
 
     def _finished(self, futures: dict[int, Any]) -> Iterator[tuple[int, Any, Exception | None]]:
         """Yield tasks as they end; the caller may put another future in the place of one."""
-        last = time.monotonic()
+        last = crewed = time.monotonic()
         while futures:
             ended = [k for k, future in futures.items() if future.done()]
             for k in ended:
@@ -76,7 +77,8 @@ class Awaited:
                 yield k, *self._result(future)
             now = time.monotonic()
             last = now if ended else last
-            self._check(now - last)
+            crewed = now if now - last <= GRACE or self._has_workers() else crewed
+            self._check(now - last, now - crewed)
             if not ended:
                 time.sleep(min(TICK, 0.002 + 0.05 * (now - last)))
 
@@ -86,12 +88,29 @@ class Awaited:
         except Exception as error:  # the task's own, or that of a lost worker
             return None, error
 
-    def _check(self, waited: float) -> None:
-        """Refuse to wait for what will not come."""
+    def _has_workers(self) -> bool:
+        """Return whether the cluster has workers; what cannot be asked is left to other limits."""
+        try:
+            return bool(self.client.scheduler_info(n_workers=1)["workers"])
+        except (OSError, TimeoutError, RuntimeError, KeyError):
+            return True
+
+    def _check(self, waited: float = 0.0, deserted: float = 0.0) -> None:
+        """Refuse to wait for what will not come.
+
+        Parameters
+        ----------
+        waited : float
+            Seconds since a part was done.
+        deserted : float
+            Seconds for which there have been no workers.
+        """
         if self.client.status not in ("running", "connecting"):
             raise RowsLost(f"The Dask scheduler is gone (client: {self.client.status}). {AGAIN}")
         if self.client.status == "connecting" and waited > GRACE:
             raise RowsLost(f"The Dask scheduler is out of reach for {waited:.0f} s. {AGAIN}")
+        if deserted > DESERTED:
+            raise RowsLost(f"The cluster has had no workers for {deserted:.0f} s. {AGAIN}")
         if waited > self.timeout:
             raise RowsLost(f"No part was done by any worker in {waited:.0f} s. {AGAIN}")
 
