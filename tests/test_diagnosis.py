@@ -175,3 +175,10 @@ def test_sources_can_be_given_to_the_diagnosis():
     clf = MetricClassifier("f1", random_state=0).fit(X, y, source=source)
     slopes = clf.diagnose(X, y, source=source).slopes
     assert any("source=a" in name for name in slopes)
+
+
+def test_a_negative_optimism_does_not_make_an_error_negative():
+    data = Data(np.zeros((2, 1)), np.array([1.0, -1.0]))
+    problem = Problem(data, "logistic", as_metric("f1"), labels=(0, 1))
+    found = out_of_fold(Summary(gain=-0.003, gain_error=0.002, optimism=-0.04), problem)
+    assert found.error == pytest.approx(0.002)

@@ -242,7 +242,7 @@ def out_of_fold(run: Summary, problem: Problem) -> Recommendation:
     >>> out_of_fold(Summary(gain=0.05, gain_error=0.01, optimism=0.01), problem).choice.name
     'MODEL'
     """
-    error = run.gain_error + 0.5 * float(np.nan_to_num(run.optimism))
+    error = run.gain_error + 0.5 * max(float(np.nan_to_num(run.optimism)), 0.0)
     plain = plain_model(problem)
     absent = f"The improvement over {plain} was not measured: compare with anymetric.baselines."
     return recommend([Comparison(plain, run.gain, error)], absent=absent)

@@ -24,8 +24,9 @@ __all__ = [
 ]
 
 Floats64 = NDArray[np.float64]
-# Log-odds of a row whose decision does not depend on its probability.
-CERTAIN = 1e6
+# Log-odds of a row whose decision does not depend on its probability: more than a model's, and not
+# so many that no other row's score matters beside it.
+CERTAIN = 50.0
 
 
 @runtime_checkable
@@ -119,6 +120,9 @@ class RowRule:
         What each outcome of a row brings, from its metadata.
     scale : float
         Factor of every row's break-even odds: above 1, fewer rows are flagged.
+    otherwise : float, optional
+        The log-odds above which all rows are flagged where their columns are not given. None: they
+        must be.
 
     Examples
     --------
@@ -135,14 +139,28 @@ class RowRule:
 
     gains: GainMetric
     scale: float = 1.0
+    otherwise: float | None = None
 
     @property
-    def needs(self) -> tuple[str, ...]:
+    def reads(self) -> tuple[str, ...]:
         """The columns of gains."""
         return self.gains.needs
 
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """The same, where there is no other way to decide."""
+        return self.reads if self.otherwise is None else ()
+
     def moved(self, scores: Floats64, side: Columns) -> Floats64:
         """Return by how much log-odds exceed each row's break-even."""
+        missing = [name for name in self.reads if name not in side]
+        if missing and self.otherwise is not None:
+            warn(
+                f"{self!r} reads the column(s) {', '.join(missing)}, which were not given: one "
+                "threshold decides. Give side= with columns of these names to weigh each row's "
+                "own gains."
+            )
+            return np.asarray(scores - self.otherwise)
         sign, shift = log_stakes(self.gains.gains(side, len(scores)))
         return np.asarray(sign * scores + shift - np.log(self.scale))
 
@@ -258,7 +276,7 @@ def log_stakes(gains: Gains) -> tuple[Floats64, Floats64]:
     >>> rows = Gains(np.array([4.0, 1.0, -1.0]), np.array([-1.0, 1.0, 2.0]), *np.zeros((2, 3)))
     >>> sign, shift = log_stakes(rows)
     >>> sign.tolist(), shift.round(2).tolist()
-    ([1.0, 0.0, -1.0], [1.39, 1000000.0, 0.69])
+    ([1.0, 0.0, -1.0], [1.39, 50.0, 0.69])
     """
     positive, negative = gains.positive, gains.negative
     opposed = positive * negative < 0.0
@@ -282,6 +300,6 @@ def shown_gains(metric: GainMetric) -> str:
     names = [name for name in ("tp", "fp", "fn", "tn", "flag_cost") if hasattr(metric, name)]
     kept = {name: getattr(metric, name) for name in names}
     if not kept:
-        return metric.name
+        return str(getattr(metric, "shown", metric.name))
     shown = [f"{k}={v!r}" for k, v in kept.items() if not (np.isscalar(v) and v == 0.0)]
     return f"{type(metric).__name__}({', '.join(shown)})"

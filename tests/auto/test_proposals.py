@@ -304,9 +304,9 @@ def test_trees_follow_the_sources_and_the_share_that_served_lines_best():
     assert followed(Predictions(), weightings) == weightings
     data = Data(np.zeros((4, 1)), np.array([1.0, -1.0, 1.0, -1.0]))
     rows = Sample(Task((0, 1)), data, data, np.arange(4))
-    problem = Problem(data, "logistic", as_metric("f1"))
-    assert mixed_shares(rows, problem, table) == [0.5, 0.85]
-    assert mixed_shares(rows, problem, Predictions()) == [0.5, 0.85]
+    assert mixed_shares(rows, table) == [0.5, 0.85]
+    assert mixed_shares(rows, Predictions()) == [0.5, 0.85]
+    assert mixed_shares(rows, table, by_row=True) == sorted({rows.natural, 0.5, 0.85})
 
 
 def test_scores_by_blocks_are_those_of_all_rows(monkeypatch, rng):

@@ -168,7 +168,7 @@ class Auto:
         sample, features = sample_of(problem, rows, rng, self)
         families = families_of(problem, sample, rows, features, self)
         judge = judge_of(ledger, sample, rows, next(iter(families.values())), rng, self)
-        rule = rule_of(problem, sample, rows, self)
+        rule = rule_of(problem, sample, rows, judge, self)
         return Search(ledger, sample, families, judge, rule, rng, self.max_seconds)
 
     def _families_only(self, ledger: Ledger, search: Search, answer: Answer) -> Search:
@@ -207,7 +207,8 @@ class Auto:
         if name == LINEAR:
             only = self.use_validation is True and not sample.single
             return linear_proposals(family.sample, search.problem, table, use, only)
-        return tree_proposals(sample, search.problem, table, use, name)
+        by_row = search.judge.gains is not None
+        return tree_proposals(sample, search.problem, table, use, name, by_row)
 
 
 def no_costs(ledger: Ledger, status: Status) -> Exception:

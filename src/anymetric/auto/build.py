@@ -40,6 +40,7 @@ from anymetric.auto.judges.bootstrap import bootstrap_weights
 from anymetric.auto.judges.calls import CallsJudge, affordable
 from anymetric.auto.judges.classes import ClassesJudge
 from anymetric.auto.judges.counts import CountsJudge
+from anymetric.auto.judges.gains import amounts_of, find_gains
 from anymetric.auto.judges.learned import learn_formula
 from anymetric.auto.judges.queries import QueriesJudge, query_resamples
 from anymetric.auto.judges.study import partition_of
@@ -199,7 +200,7 @@ def judge_of(
     """Return the judge that needs the fewest calls for the metric.
 
     Exact for metrics of counts; by a learned formula for functions of counts; by calling for
-    everything else.
+    everything else. A function that is found to be a sum of every row's gains is exact too.
     """
     problem, task = ledger.problem, sample.task
     metric, n = problem.metric, len(problem.valid)
@@ -220,16 +221,20 @@ def judge_of(
     if isinstance(metric, DecisionMetric) and movable(problem):
         return CountsJudge.of(metric, problem.valid, weights, ledger)
     plain = settings.decision != "none" and not few and movable(problem)
-    if plain and partition_of(problem) is not None:
+    counts = partition_of(problem) is not None
+    if plain and (counts or amounts_of(problem)):
         first = family.fit(Proposal(Weighting(sample.source), family=family.name), None, rng)
-        learned = learn_formula(ledger, first.valid, weights, rng)
-        if learned is not None:
-            return learned
+        if counts:
+            learned = learn_formula(ledger, first.valid, weights, rng)
+            if learned is not None:
+                return learned
+        elif (gains := find_gains(ledger, first.valid, rng)) is not None:
+            return CountsJudge.of(gains, problem.valid, weights)
     return CallsJudge.of(ledger, task, weights)
 
 
 def rule_of(
-    problem: Problem, sample: Sample, rows: QueryRows | None, settings: Settings
+    problem: Problem, sample: Sample, rows: QueryRows | None, judge: Judge, settings: Settings
 ) -> DecisionRule:
     """Return the decision rule that the user names, or the default of the metric."""
     decision, metric, valid = settings.decision, problem.metric, sample.valid
@@ -239,11 +244,17 @@ def rule_of(
     if rows is None and top is not None and not sample.task.many and not sample.task.numbers:
         return top
     if decision == "auto":
-        return usual_rule(problem, sample, rows)
+        return usual_rule(problem, sample, rows, judge.gains)
     if decision == "threshold":
         return Threshold()
-    if decision == "row" and isinstance(metric, GainMetric):
-        return RowThresholds(valid, metric)
+    if decision == "row":
+        if judge.gains is None:
+            raise ValueError(
+                f"decision='row' weighs every row's own gains; {metric.name!r} was not found to be "
+                "a sum of gains that are linear in its columns. Give RowGains(f) of a function "
+                "that returns each row's gain."
+            )
+        return RowThresholds(valid, judge.gains)
     if decision == "group":
         both = np.concatenate([sample.train.side["groups"], valid.side["groups"]])
         names, member = np.unique(both, return_inverse=True)
@@ -253,7 +264,9 @@ def rule_of(
     return NoRule()
 
 
-def usual_rule(problem: Problem, sample: Sample, rows: QueryRows | None) -> DecisionRule:
+def usual_rule(
+    problem: Problem, sample: Sample, rows: QueryRows | None, gains: GainMetric | None
+) -> DecisionRule:
     """Return the default decision rule of the metric."""
     task, metric, valid = sample.task, problem.metric, sample.valid
     if rows is not None or not movable(problem):
@@ -266,8 +279,10 @@ def usual_rule(problem: Problem, sample: Sample, rows: QueryRows | None) -> Deci
     if task.many:
         enough = len(valid) >= FEWEST_ROWS
         return ClassOffsets(sample.fold, valid.y, task.exclusive) if enough else NoRule()
-    if isinstance(metric, GainMetric) and metric.needs and not sample.few:
-        return Competing((RowThresholds(valid, metric), Threshold()))
+    if gains is not None and gains.needs and not sample.few:
+        # Of a function nobody has said that its columns are known when decisions are made.
+        by_row = RowThresholds(valid, gains, optional=gains is not metric)
+        return Competing((by_row, Threshold()))
     return Threshold()
 
 

@@ -27,6 +27,7 @@ TRUSTED = (
     "anymetric.estimators.classifier.MetricClassifier",
     "anymetric.estimators.regressor.MetricRegressor",
     "anymetric.metrics.classes.Classes",
+    "anymetric.metrics.linear_gains.LinearGains",
     "anymetric.metrics.profit.Profit",
     "anymetric.models.ensemble.Ensemble",
     "anymetric.models.ensemble.LinearScorer",

@@ -44,7 +44,7 @@ def predict(
         require(column, list(table.columns), str(path), "--keep")
     check_plain(table, keep, str(path))
     model.check(table, str(path), voice, lenient)
-    with notes_of_warnings(Voice(quiet=True)):
+    with notes_of_warnings(voice):
         found = predicted(model, table, str(path), proba, voice)
     for column in keep:
         if column in found:

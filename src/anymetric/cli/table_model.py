@@ -237,10 +237,13 @@ class TableModel:
         groups = self.roles.groups if "groups" in needs else ()
         for column in groups:
             require(column, list(table.columns), name, "groups have thresholds of their own")
-        side = [column for column in needs if column != "groups"]
-        for column in side:
-            require(column, list(table.columns), name, "the decision rule reads it")
-        read = self.schema.read(table) if needs else table
+        there = list(table.columns)
+        for column in needs:
+            if column != "groups":
+                require(column, there, name, "the decision rule reads it")
+        reads = [*needs, *getattr(self.rule, "reads", ())]
+        side = [column for column in dict.fromkeys(reads) if column in there and column != "groups"]
+        read = self.schema.read(table) if needs or side else table
         columns = {column: filled(read[column], name, "--side") for column in side}
         return self._of_matrix(X, crossed(read, groups, name) if groups else None, columns)
 

@@ -57,7 +57,8 @@ class MetricClassifier(SuspectLabels, ManyClasses, TwoClasses, ClassifierMixin, 
     decision : str, ("top", number or share) or DecisionRule, default="auto"
         The rule that turns scores into decisions (``method="auto"``); `decision_rule_` is the
         fitted one. ``auto`` depends on the metric: for a sum of gains per row that metadata
-        determine (`Profit`, `RowGains`), "flag if p x gain > cost" is compared with one threshold;
+        determine (`Profit`, `RowGains`, a function that is found to be one), "flag if p x gain >
+        cost" is compared with one threshold;
         a metric at the top k flags the top k of the rows it is given; where a limit of `subject_to`
         is about groups and the features determine the groups, each group has its own threshold;
         else one threshold, or an offset for each of many classes. ``threshold``, ``group``,

@@ -107,7 +107,7 @@ class Decision:
         sample = Sample.of(problem, task, dealt(data.y, rng))
         judge = judge_for(problem, task, rng)
         settings = Auto(decision=self.decision)
-        found = rule_of(problem, sample, None, settings).assess(table, judge)
+        found = rule_of(problem, sample, None, judge, settings).assess(table, judge)
         offsets = tuple(np.ravel(found.offsets).tolist())
         return replace(self, scale=float(found.scale), offsets=offsets, rule=found.rule)
 

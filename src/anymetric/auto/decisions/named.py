@@ -105,7 +105,7 @@ def check_decision(decision: Any, metric: Metric, classes: int, groups: tuple[bo
         raise ValueError(f"{named} decides between two classes; y has {classes}.")
     if name in ("threshold", "group", "row") and not metric.decides:
         raise ValueError(f"{named} tunes decisions; the metric {metric.name!r} reads scores.")
-    if name == "row" and not isinstance(metric, GainMetric):
+    if name == "row" and not (isinstance(metric, GainMetric) or metric.black_box):
         raise ValueError(
             f"{named} weighs every row's own gains; the metric {metric.name!r} has none. Give a "
             "Profit(...), or RowGains(f) of a function that returns each row's gain."

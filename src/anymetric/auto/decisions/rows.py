@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from anymetric.auto.decisions.scores import fitted_line
-from anymetric.auto.decisions.thresholds import DecisionRule, lowest, sweep_optimism
+from anymetric.auto.decisions.thresholds import DecisionRule, Threshold, lowest, sweep_optimism
 from anymetric.auto.judges.base import Judge
 from anymetric.auto.records import Assessment
 from anymetric.data import Data
@@ -33,6 +33,8 @@ class RowThresholds:
     data : Data
         The validation rows.
     gains : GainMetric
+    optional : bool
+        Whether one threshold decides where the columns of gains are not given to `predict`.
 
     Examples
     --------
@@ -51,20 +53,25 @@ class RowThresholds:
 
     data: Data
     gains: GainMetric
+    optional: bool = False
 
     def assess(self, scores: Floats64, judge: Judge) -> Assessment:
         """Calibrate, and sweep the scale."""
         y, weights = self.data.y, self.data.weights
         slope, offset = fitted_line(scores[:, 0], y, weights, "logistic")
         slope = max(slope, np.finfo(np.float64).eps)
-        rule = RowRule(self.gains)
-        moved = rule.moved(slope * scores[:, 0] + offset, self.data.side)[:, np.newaxis]
+        odds = slope * scores[:, :1] + offset
+        otherwise = None
+        if self.optional:
+            otherwise = -float(Threshold().assess(odds, judge).offsets[0])
+        rule = RowRule(self.gains, otherwise=otherwise)
+        moved = rule.moved(odds[:, 0], self.data.side)[:, np.newaxis]
         plain = judge.evaluate(moved)
         shifts, costs = judge.sweep(moved)
         best = lowest(costs[:, 1:].mean(axis=1))
         gain = plain[1:] - costs[best, 1:]
         if gain.mean() > sweep_optimism(costs) + PAYS * gain.std():
-            rule = RowRule(self.gains, float(np.exp(-shifts[best])))
+            rule = replace(rule, scale=float(np.exp(-shifts[best])))
             plain, moved = costs[best], moved + shifts[best]
         nearby = np.mean([judge.evaluate(moved + shift)[1:] for shift in NEARBY], axis=0)
         found = float(plain[0]), plain[1:], moved

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from anymetric.auto.records import Assessment
 from anymetric.ledger import Ledger
+from anymetric.metrics import GainMetric
 
 if TYPE_CHECKING:
     from anymetric.auto.judges.counts import CountsJudge
@@ -143,6 +144,11 @@ class Judge(ABC):
 
         Where there is one, training rows may help to place a threshold.
         """
+        return None
+
+    @property
+    def gains(self) -> GainMetric | None:
+        """What each row brings, where the metric is a sum of that; None where it is not."""
         return None
 
     @property

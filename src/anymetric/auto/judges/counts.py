@@ -12,7 +12,7 @@ from anymetric.auto.constants import SWEPT
 from anymetric.auto.judges.base import Bools, ExactJudge, Floats64, GroupSweep, Ints
 from anymetric.data import Data
 from anymetric.ledger import Ledger
-from anymetric.metrics import DecisionMetric, Rows
+from anymetric.metrics import DecisionMetric, GainMetric, Rows
 
 # Of a class with a smaller share than this, thresholds beside its rows are looked at.
 RARE = 1 / 16
@@ -149,6 +149,11 @@ class CountsJudge(ExactJudge):
     def of_counts(self) -> CountsJudge:
         """Return the judge itself."""
         return self
+
+    @property
+    def gains(self) -> GainMetric | None:
+        """The metric, if it is a mean of gains."""
+        return self.metric if isinstance(self.metric, GainMetric) else None
 
     def take(self, rows: Ints) -> CountsJudge:
         """Return a judge of some rows only; nothing is counted."""

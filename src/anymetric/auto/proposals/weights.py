@@ -13,7 +13,6 @@ from anymetric.auto.proposals.groups import group_search
 from anymetric.auto.records import LINEAR, Predictions, Proposal, Weighting
 from anymetric.auto.sample import Sample, effective
 from anymetric.losses import as_loss
-from anymetric.metrics import GainMetric
 from anymetric.problem import Problem
 from anymetric.surrogates import Sliced
 
@@ -108,7 +107,12 @@ def further(
 
 
 def tree_proposals(
-    sample: Sample, problem: Problem, table: Predictions, use_validation: bool, family: str
+    sample: Sample,
+    problem: Problem,
+    table: Predictions,
+    use_validation: bool,
+    family: str,
+    by_row: bool = False,
 ) -> Iterator[Proposal]:
     """Yield a shorter list for families with slow fits.
 
@@ -130,7 +134,7 @@ def tree_proposals(
     leader = min(own, key=lambda k: table.assessments[k].mean, default=None)
     if leader is not None:
         importance = table.candidates[leader].proposal.weighting.importance
-        for share in mixed_shares(sample, problem, table):
+        for share in mixed_shares(sample, table, by_row):
             yield Proposal(Weighting("both", share, importance), family=family)
 
 
@@ -143,7 +147,7 @@ def followed(table: Predictions, weightings: Sequence[Weighting]) -> list[Weight
     return sorted(weightings, key=lambda one: costs.get(one, np.inf))[:FOLLOWED]
 
 
-def mixed_shares(sample: Sample, problem: Problem, table: Predictions) -> list[float]:
+def mixed_shares(sample: Sample, table: Predictions, by_row: bool = False) -> list[float]:
     """Return shares of validation rows: the best for linear models, or all, and a large one.
 
     Where costs are known by row, probabilities decide: all rows alike is one of them.
@@ -152,7 +156,7 @@ def mixed_shares(sample: Sample, problem: Problem, table: Predictions) -> list[f
     best = min(mixed, key=lambda k: table.assessments[k].mean, default=None)
     if best is None:
         return sorted({sample.natural, *MIXED, OF_TREES})
-    plain = {sample.natural} if isinstance(problem.metric, GainMetric) else set()
+    plain = {sample.natural} if by_row else set()
     return sorted({table.candidates[best].proposal.weighting.share, OF_TREES, *plain})
 
 
