@@ -8,7 +8,9 @@ from sklearn.callback import ProgressBar
 from sklearn.metrics import mean_absolute_error
 
 from anymetric import MetricRegressor
-from anymetric.solution import Interrupted
+from anymetric.estimators.regressor import until_behind
+from anymetric.ledger import Probe
+from anymetric.solution import Interrupted, Iteration, Solution, Status
 
 ROWS = 250
 MAPE = "mean_absolute_percentage_error"
@@ -143,3 +145,30 @@ def test_both_runs_are_one_task_for_callbacks():
     X, y = multiplied(0)
     model = MetricRegressor("mean_absolute_error", random_state=0).set_callbacks(ProgressBar())
     assert model.fit(X[:ROWS], y[:ROWS]).link_ == "log"
+
+
+def test_logarithms_are_given_up_once_their_first_trees_are_behind():
+    def iteration(cost, family):
+        probe = Probe(np.zeros(0), np.ones(1), cost)
+        return Iteration(0, 0, probe, np.ones(1), family=family)
+
+    plain = Solution(
+        iteration(1.0, "boosted"), Status.SELECTED, tuple(iteration(c, f) for c, f in SEEN)
+    )
+    for cost, ended in ((1.02, False), (1.04, True)):
+        watched = until_behind(plain, None)
+        assert not watched(iteration(9.0, "linear"))
+        assert watched(iteration(cost, "boosted")) == ended
+        assert not watched(iteration(9.0, "forest"))
+    assert until_behind(plain, lambda seen: True)(iteration(0.5, "linear"))
+
+
+SEEN = ((2.0, "linear"), (1.0, "boosted"), (0.8, "boosted"))
+
+
+def test_given_up_logarithms_end_no_fit_early():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-2.0, 2.0, size=(400, 3))
+    y = 10.0 + 8.0 * np.sign(X[:, 0] * X[:, 1]) + X[:, 2] + rng.normal(size=400)
+    model = MetricRegressor("root_mean_squared_error", random_state=0).fit(X, np.maximum(y, 0.0))
+    assert model.status_.name == "SELECTED"

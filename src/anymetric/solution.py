@@ -66,6 +66,9 @@ class Iteration:
         How it was reached; None at a starting point.
     calls : int
         Metric calls of the whole run so far.
+    seconds : float
+    family : str
+        Of the candidate that was trained, where a method has candidates of several families.
 
     Examples
     --------
@@ -84,6 +87,7 @@ class Iteration:
     projection: Projection | None = None
     calls: int = 0
     seconds: float = 0.0
+    family: str = ""
 
     @property
     def theta(self) -> NDArray[np.float64]:

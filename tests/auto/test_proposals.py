@@ -28,7 +28,7 @@ from anymetric.auto.records import Assessment, Candidate, Predictions, Proposal,
 from anymetric.auto.sample import Sample
 from anymetric.auto.task import Task
 from anymetric.data import Data
-from anymetric.losses import Huber, Squared
+from anymetric.losses import Huber, Lp, Squared
 from anymetric.metrics import Profit, as_metric
 from anymetric.models import Linear, LinearScorer, ensemble
 from anymetric.problem import Problem
@@ -202,9 +202,28 @@ def test_targets_of_one_sign_have_relative_errors(rng):
 
 def test_trees_of_numbers_are_proposed_once_each(rng):
     found = sample("numbers", rng, train=120, valid=120)
-    proposals = list(regression_trees(found, True, "boosted"))
+    proposals = list(regression_trees(found, Predictions(), True, "boosted"))
     assert proposals[0].plain
     assert len({one.name for one in proposals}) == len({id(one) for one in proposals})
+
+
+@pytest.mark.parametrize(
+    ("costs", "tried"),
+    [
+        ({}, True),
+        ({Squared(): 1.0, Huber(0.2): 1.1}, False),
+        ({Squared(): 1.0, Lp(1.5): 0.9}, True),
+        ({Squared(): 1.0, Lp(4.0): 0.9}, False),
+    ],
+)
+def test_trees_have_robust_losses_where_lines_gain_by_them(rng, monkeypatch, costs, tried):
+    monkeypatch.setattr(regression, "CHEAP", 100)
+    found, table = sample("numbers", rng, train=120, valid=0), Predictions()
+    for loss, cost in costs.items():
+        one = Assessment(np.zeros(1), cost, np.full(3, cost), np.zeros((2, 1)))
+        table.add(Candidate(Proposal(Weighting(), 1.0, loss), None, np.zeros((2, 1))), one)
+    proposals = list(regression_trees(found, table, True, "boosted"))
+    assert any(one.loss is not None for one in proposals) == tried
 
 
 @given(st.integers(0, 10**6))

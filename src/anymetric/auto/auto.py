@@ -203,7 +203,7 @@ class Auto:
         if sample.few:
             return few_proposals(name)
         if sample.task.numbers:
-            return regression_trees(sample, use, name)
+            return regression_trees(sample, table, use, name)
         if name == LINEAR:
             only = self.use_validation is True and not sample.single
             return linear_proposals(family.sample, search.problem, table, use, only)

@@ -14,6 +14,7 @@ from anymetric import starts
 from anymetric.auto import Auto
 from anymetric.auto.constants import FEWEST_ROWS
 from anymetric.auto.judges.calls import PLENTY
+from anymetric.auto.records import LINEAR
 from anymetric.data import quantiles
 from anymetric.estimators._learned import warn_if_dominated
 from anymetric.estimators._rows import real
@@ -38,6 +39,10 @@ ROBUST = Huber(0.2)
 # bootstrap resamples on which they must cost less: large targets can make the standard error of
 # the improvement as large as itself, where every resample agrees.
 SPAN, SURE = 3.0, 0.93
+
+# Logarithms are given up where their first trees cost more than those of the targets themselves by
+# this part: no other candidate makes up for that.
+BEHIND = 0.03
 
 # Numbers have less noise than labels, and take more and larger trees.
 TREES = {"trees": 2000, "leaves": 31}
@@ -246,12 +251,13 @@ validation_, summary_, n_metric_calls_, constraints_
             or ledger.left < PLENTY
         ):
             return plain
-        other = self._logs_ran(method, ledger, again, watch, plain)
+        other = self._logs_ran(method, ledger, again, until_behind(plain, watch), plain)
         plain = replace(plain, calls=ledger.calls)
         if other is None or other.resampled_costs is None:
             return plain
         gain = plain.resampled_costs - other.resampled_costs
         found = other if float(np.mean(gain > 0.0)) >= SURE else plain
+        found = replace(found, status=plain.status)
         costs = {"identity": plain.cost, "log": other.cost}
         return replace(found, summary=replace(found.summary, link_costs=costs))
 
@@ -334,6 +340,20 @@ validation_, summary_, n_metric_calls_, constraints_
     def _set_coefficients(self, weights, offset):
         self.coef_ = weights
         self.intercept_ = offset
+
+
+def until_behind(plain, watch):
+    """Return a callback that ends a run whose first trees are clearly behind another run's."""
+    first = [one.cost for one in plain.iterations if one.family not in ("", LINEAR)][:1]
+
+    def watched(iteration):
+        stop = watch is not None and watch(iteration)
+        if iteration.family not in ("", LINEAR) and first:
+            cost = first.pop()
+            stop = stop or iteration.cost > cost + BEHIND * abs(cost)
+        return stop
+
+    return watched
 
 
 def spans(data):
