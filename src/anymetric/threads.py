@@ -6,13 +6,15 @@ restore them leave what one of them set: here the first that comes in saves, and
 
 from __future__ import annotations
 
+import sys
 import threading
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from functools import lru_cache
 from typing import Any
 
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 
 class Shared:
@@ -70,8 +72,19 @@ def _convergence() -> type[Warning]:
     return kind
 
 
+@lru_cache(maxsize=1)
+def _pools(modules: int) -> ThreadpoolController:
+    """Find the libraries with threads: 3 ms, and again only once modules were imported since."""
+    return ThreadpoolController()
+
+
+def _limited(api: str) -> AbstractContextManager[Any]:
+    found: AbstractContextManager[Any] = _pools(len(sys.modules)).limit(limits=1, user_api=api)
+    return found
+
+
 # BLAS has one limit for the process, OpenMP one for each thread.
-_one_blas = Shared(lambda: threadpool_limits(limits=1, user_api="blas"))
+_one_blas = Shared(lambda: _limited("blas"))
 
 
 @contextmanager
@@ -86,7 +99,7 @@ def one_thread() -> Iterator[None]:
     >>> product.__name__
     'product'
     """
-    with _one_blas(), threadpool_limits(limits=1, user_api="openmp"):
+    with _one_blas(), _limited("openmp"):
         yield
 
 
