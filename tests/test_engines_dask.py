@@ -175,6 +175,19 @@ def test_a_worker_that_never_answers_is_not_awaited_for_ever(client):
     assert time.monotonic() - began < 6.0
 
 
+def test_results_that_are_lost_each_time_are_an_error(client, monkeypatch):
+    calls = []
+
+    async def lost(futures):
+        calls.append(len(futures))
+        raise OSError("connection lost")
+
+    monkeypatch.setattr(type(client), "gather", lambda self, futures, **given: lost(futures))
+    with pytest.raises(OSError, match="connection lost"):
+        Awaited(client, 60.0).each(lambda part: part, [1, 2])
+    assert calls == [2] * 4
+
+
 def test_a_cluster_without_workers_is_not_awaited_as_long(monkeypatch):
     monkeypatch.setattr("anymetric.engines.distributed.waiting.GRACE", 0.2)
     monkeypatch.setattr("anymetric.engines.distributed.waiting.DESERTED", 1.0)

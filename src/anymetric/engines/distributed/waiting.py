@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
+from asyncio import run_coroutine_threadsafe
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import CancelledError
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -41,61 +42,85 @@ class Awaited:
     def each(self, task: Callable[..., Any], parts: Iterable[Any], *arguments: Any) -> list[Any]:
         """Return what the task makes of each part, in their order."""
         parts = list(parts)
-        futures = dict(enumerate(self._given(task, parts, arguments)))
-        tries = dict.fromkeys(futures, 1)
-        found: dict[int, Any] = {}
+        futures = self._given(task, parts, arguments)
+        tries = [1] * len(parts)
         try:
-            for k, result, error in self._finished(futures):
-                if error is None:
-                    found[k] = result
-                    continue
-                if tries[k] >= TRIES or not passing(error):
-                    raise error
-                tries[k] += 1
-                (futures[k],) = self._given(task, [parts[k]], arguments)
+            for last in (*[False] * (TRIES - 1), True):
+                for k, error in self._failed(futures):
+                    if tries[k] >= TRIES or not passing(error):
+                        raise error
+                    tries[k] += 1
+                    (futures[k],) = self._given(task, [parts[k]], arguments)
+                found = self._gathered(futures, last)
+                if found is not None:
+                    break
         finally:
-            for future in futures.values():
+            for future in futures:
                 future.release()
-        return [found[k] for k in range(len(parts))]
+        return found or []
 
     def _given(
         self, task: Callable[..., Any], parts: list[Any], arguments: tuple[Any, ...]
     ) -> list[Any]:
         """Give out all parts in one message."""
-        self._check()
+        self.check()
         # Not as keywords of `map`: large ones would have the same key in every pass.
         work = partial(done, task=task, arguments=arguments)
         return list(self.client.map(work, parts, pure=False, retries=TRIES))
 
-    def _finished(self, futures: dict[int, Any]) -> Iterator[tuple[int, Any, Exception | None]]:
-        """Yield tasks as they end; the caller may put another future in the place of one."""
-        last = crewed = time.monotonic()
-        while futures:
-            ended = [k for k, future in futures.items() if future.done()]
+    def _failed(self, futures: list[Any]) -> Iterator[tuple[int, Exception]]:
+        """Wait for all; yield those that fail, in the place of which the caller puts others."""
+        waiting = set(range(len(futures)))
+        limits = Limits(self)
+        while waiting:
+            ended = [k for k in waiting if futures[k].done()]
             for k in ended:
-                future = futures.pop(k)
-                yield k, *self._result(future)
-            now = time.monotonic()
-            last = now if ended else last
-            crewed = now if now - last <= GRACE or self._has_workers() else crewed
-            self._check(now - last, now - crewed)
-            if not ended:
-                time.sleep(min(TICK, 0.002 + 0.05 * (now - last)))
+                error = self._error(futures[k])
+                if error is None:
+                    waiting.remove(k)
+                else:
+                    yield k, error
+            limits.wait(bool(ended))
 
-    def _result(self, future: Any) -> tuple[Any, Exception | None]:
+    def _error(self, future: Any) -> Exception | None:
+        """Return why a task failed; None if it did not."""
+        if future.status == "finished":
+            return None
         try:
-            return future.result(timeout=self.timeout), None
+            future.result(timeout=self.timeout)
         except Exception as error:  # the task's own, or that of a lost worker
-            return None, error
+            return error
+        return None
 
-    def _has_workers(self) -> bool:
+    def _gathered(self, futures: list[Any], last: bool) -> list[Any] | None:
+        """Fetch all results at once: one by one each takes some milliseconds of four processes.
+
+        None if some were lost with their worker, which are computed again, unless it was the last
+        attempt.
+        """
+        loop = self.client.loop.asyncio_loop
+        gathering = self.client.gather(futures, asynchronous=True)
+        found, limits = run_coroutine_threadsafe(gathering, loop), Limits(self)
+        try:
+            while not found.done():
+                limits.wait(False)
+            return list(found.result())
+        except RowsLost:
+            found.cancel()
+            raise
+        except Exception as error:
+            if last or not passing(error):
+                raise
+            return None
+
+    def has_workers(self) -> bool:
         """Return whether the cluster has workers; what cannot be asked is left to other limits."""
         try:
             return bool(self.client.scheduler_info(n_workers=1)["workers"])
         except (OSError, TimeoutError, RuntimeError, KeyError):
             return True
 
-    def _check(self, waited: float = 0.0, deserted: float = 0.0) -> None:
+    def check(self, waited: float = 0.0, deserted: float = 0.0) -> None:
         """Refuse to wait for what will not come.
 
         Parameters
@@ -113,6 +138,31 @@ class Awaited:
             raise RowsLost(f"The cluster has had no workers for {deserted:.0f} s. {AGAIN}")
         if waited > self.timeout:
             raise RowsLost(f"No part was done by any worker in {waited:.0f} s. {AGAIN}")
+
+
+@dataclass(eq=False)
+class Limits:
+    """The limits of one wait, from now on.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> Limits(Awaited(SimpleNamespace(status="running"), 60.0)).wait(True)
+    """
+
+    of: Awaited
+    last: float = field(default_factory=time.monotonic)
+    crewed: float = field(default_factory=time.monotonic)
+
+    def wait(self, ended: bool) -> None:
+        """Wait a moment, a little longer each time; not where something has ended."""
+        now = time.monotonic()
+        self.last = now if ended else self.last
+        there = now - self.last <= GRACE or self.of.has_workers()
+        self.crewed = now if there else self.crewed
+        self.of.check(now - self.last, now - self.crewed)
+        if not ended:
+            time.sleep(min(TICK, 0.002 + 0.05 * (now - self.last)))
 
 
 AGAIN = "The model of the sample is in the error's `best`; fit again to have that of all rows."
