@@ -72,6 +72,17 @@ def test_products_of_columns_are_found_too():
     assert gains.shown == "f: positive +1 a * b, negative -0.3 a"
 
 
+@pytest.mark.parametrize("last", [lambda x: round(float(x), 2), np.float32])
+def test_rounded_totals_are_sums_all_the_same(last):
+    def f(y_true, y_pred, a):
+        return last(np.sum(y_pred * (1000.0 * y_true * a - 300.0)))
+
+    gains, _ = found(problem_of(f))
+    own, other = np.array(gains.positive), np.array(gains.negative)
+    assert own / own[1] == pytest.approx([-0.3, 1.0], rel=1e-3)
+    assert other / own[1] == pytest.approx([-0.3, 0.0], abs=1e-3)
+
+
 @pytest.mark.parametrize(
     "gain",
     [
