@@ -8,7 +8,7 @@ from sklearn.callback import ProgressBar
 from sklearn.metrics import mean_absolute_error
 
 from anymetric import MetricRegressor
-from anymetric.estimators.regressor import until_behind
+from anymetric.estimators.regressor import UntilBehind
 from anymetric.ledger import Probe
 from anymetric.solution import Interrupted, Iteration, Solution, Status
 
@@ -156,11 +156,12 @@ def test_logarithms_are_given_up_once_their_first_trees_are_behind():
         iteration(1.0, "boosted"), Status.SELECTED, tuple(iteration(c, f) for c, f in SEEN)
     )
     for cost, ended in ((1.02, False), (1.04, True)):
-        watched = until_behind(plain, None)
+        watched = UntilBehind.of(plain, None)
         assert not watched(iteration(9.0, "linear"))
-        assert watched(iteration(cost, "boosted")) == ended
-        assert not watched(iteration(9.0, "forest"))
-    assert until_behind(plain, lambda seen: True)(iteration(0.5, "linear"))
+        assert watched(iteration(cost, "boosted")) == watched.behind == ended
+    stopped = UntilBehind.of(plain, lambda seen: True)
+    assert stopped(iteration(9.0, "boosted"))
+    assert not stopped.behind
 
 
 SEEN = ((2.0, "linear"), (1.0, "boosted"), (0.8, "boosted"))

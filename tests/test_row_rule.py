@@ -15,7 +15,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from anymetric import MetricClassifier, scorer
+from anymetric.auto import Auto
 from anymetric.auto.decisions import RowThresholds, Threshold
+from anymetric.auto.judges.base import Judge
 from anymetric.auto.judges.bootstrap import bootstrap_weights
 from anymetric.auto.judges.counts import CountsJudge
 from anymetric.data import Data
@@ -105,6 +107,17 @@ def test_a_declared_function_of_rows_is_the_profit_that_it_says():
     side = {"amount": amount}
     np.testing.assert_array_equal(one.predict(X, side=side), two.predict(X, side=side))
     assert "earned" in repr(two.decision_rule_)
+
+
+def test_a_judge_of_ones_own_leaves_profit_its_rule_by_row():
+    class Own(Judge):
+        def __init__(self, ledger, sample, weights):
+            self.inner = CountsJudge.of(DESK, sample.valid, weights)
+
+        def evaluate(self, scores):
+            return self.inner.evaluate(scores)
+
+    assert isinstance(fitted(method=Auto(judge=Own)).decision_rule_, RowRule)
 
 
 def test_a_distribution_counts_by_its_mean():

@@ -74,7 +74,7 @@ def _convergence() -> type[Warning]:
 
 @lru_cache(maxsize=1)
 def _pools(modules: int) -> ThreadpoolController:
-    """Find the libraries with threads: 3 ms, and again only once modules were imported since."""
+    """Find the libraries with threads: slow, and only again once modules were imported."""
     return ThreadpoolController()
 
 

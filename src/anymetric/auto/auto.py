@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anymetric.auto.answer import Answer, answer_of
-from anymetric.auto.build import families_of, judge_of, query_rows, rule_of, sample_of
+from anymetric.auto.build import families_of, judge_of, query_rows, row_gains, rule_of, sample_of
 from anymetric.auto.constants import FEWEST_ROWS
 from anymetric.auto.decisions import Decision
 from anymetric.auto.families.linear import LinearFamily
@@ -207,7 +207,7 @@ class Auto:
         if name == LINEAR:
             only = self.use_validation is True and not sample.single
             return linear_proposals(family.sample, search.problem, table, use, only)
-        by_row = search.judge.gains is not None
+        by_row = row_gains(search.problem, search.judge) is not None
         return tree_proposals(sample, search.problem, table, use, name, by_row)
 
 

@@ -243,18 +243,19 @@ def rule_of(
     top = top_of(decision, metric)
     if rows is None and top is not None and not sample.task.many and not sample.task.numbers:
         return top
+    gains = row_gains(problem, judge)
     if decision == "auto":
-        return usual_rule(problem, sample, rows, judge.gains)
+        return usual_rule(problem, sample, rows, gains)
     if decision == "threshold":
         return Threshold()
     if decision == "row":
-        if judge.gains is None:
+        if gains is None:
             raise ValueError(
                 f"decision='row' weighs every row's own gains; {metric.name!r} was not found to be "
                 "a sum of gains that are linear in its columns. Give RowGains(f) of a function "
                 "that returns each row's gain."
             )
-        return RowThresholds(valid, judge.gains)
+        return RowThresholds(valid, gains)
     if decision == "group":
         both = np.concatenate([sample.train.side["groups"], valid.side["groups"]])
         names, member = np.unique(both, return_inverse=True)
@@ -262,6 +263,11 @@ def rule_of(
     if decision == "offsets":
         return ClassOffsets(sample.fold, valid.y, sample.task.exclusive)
     return NoRule()
+
+
+def row_gains(problem: Problem, judge: Judge) -> GainMetric | None:
+    """Return what each row brings: the metric's own gains, or those that were found of it."""
+    return problem.metric if isinstance(problem.metric, GainMetric) else judge.gains
 
 
 def usual_rule(

@@ -94,9 +94,15 @@ class Search:
             return None
         here = self.probe(candidate.scorer, assessment)
         seconds = time.perf_counter() - began
-        calls, number = self.ledger.calls, len(self.iterations)
-        iteration = Iteration(number, 0, here, here.profile, calls=calls, seconds=seconds)
-        iteration = replace(iteration, family=proposal.family)
+        iteration = Iteration(
+            len(self.iterations),
+            0,
+            here,
+            here.profile,
+            calls=self.ledger.calls,
+            seconds=seconds,
+            family=proposal.family,
+        )
         self.table.add(*thinned(candidate, assessment))
         self.iterations.append(iteration)
         return iteration

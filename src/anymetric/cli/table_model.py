@@ -241,9 +241,9 @@ class TableModel:
         for column in needs:
             if column != "groups":
                 require(column, there, name, "the decision rule reads it")
-        reads = [*needs, *getattr(self.rule, "reads", ())]
-        side = [column for column in dict.fromkeys(reads) if column in there and column != "groups"]
-        read = self.schema.read(table) if needs or side else table
+        reads = getattr(self.rule, "reads", needs)
+        side = [column for column in reads if column in there and column != "groups"]
+        read = self.schema.read(table) if reads else table
         columns = {column: filled(read[column], name, "--side") for column in side}
         return self._of_matrix(X, crossed(read, groups, name) if groups else None, columns)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from copy import deepcopy
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -41,7 +41,7 @@ ROBUST = Huber(0.2)
 SPAN, SURE = 3.0, 0.93
 
 # Logarithms are given up where their first trees cost more than those of the targets themselves by
-# this part: no other candidate makes up for that.
+# this part.
 BEHIND = 0.03
 
 # Numbers have less noise than labels, and take more and larger trees.
@@ -251,13 +251,15 @@ validation_, summary_, n_metric_calls_, constraints_
             or ledger.left < PLENTY
         ):
             return plain
-        other = self._logs_ran(method, ledger, again, until_behind(plain, watch), plain)
+        watched = UntilBehind.of(plain, watch)
+        other = self._logs_ran(method, ledger, again, watched, plain)
         plain = replace(plain, calls=ledger.calls)
         if other is None or other.resampled_costs is None:
             return plain
         gain = plain.resampled_costs - other.resampled_costs
         found = other if float(np.mean(gain > 0.0)) >= SURE else plain
-        found = replace(found, status=plain.status)
+        if watched.behind:  # nobody but us has stopped it
+            found = replace(found, status=plain.status)
         costs = {"identity": plain.cost, "log": other.cost}
         return replace(found, summary=replace(found.summary, link_costs=costs))
 
@@ -342,18 +344,28 @@ validation_, summary_, n_metric_calls_, constraints_
         self.intercept_ = offset
 
 
-def until_behind(plain, watch):
-    """Return a callback that ends a run whose first trees are clearly behind another run's."""
-    first = [one.cost for one in plain.iterations if one.family not in ("", LINEAR)][:1]
+@dataclass
+class UntilBehind:
+    """A callback that ends a run whose first trees are clearly behind those of another run."""
 
-    def watched(iteration):
-        stop = watch is not None and watch(iteration)
-        if iteration.family not in ("", LINEAR) and first:
-            cost = first.pop()
-            stop = stop or iteration.cost > cost + BEHIND * abs(cost)
-        return stop
+    first: float | None
+    watch: Any
+    behind: bool = False
 
-    return watched
+    @classmethod
+    def of(cls, plain, watch):
+        """Compare with the first trees of a run, if it has any."""
+        costs = (one.cost for one in plain.iterations if one.family not in ("", LINEAR))
+        return cls(next(costs, None), watch)
+
+    def __call__(self, iteration):
+        """Pass the iteration on; return whether to end."""
+        if self.watch is not None and self.watch(iteration):
+            return True
+        if self.first is not None and iteration.family not in ("", LINEAR):
+            self.behind = iteration.cost > self.first + BEHIND * abs(self.first)
+            self.first = None
+        return self.behind
 
 
 def spans(data):

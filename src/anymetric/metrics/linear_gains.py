@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import reduce
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,26 +47,15 @@ class LinearGains(GainMetric):
 
     @property
     def needs(self) -> tuple[str, ...]:
-        """The columns of the terms that bring anything."""
-        used = zip(self.terms, self.positive, self.negative, strict=True)
-        return tuple(dict.fromkeys(name for term, *gain in used if any(gain) for name in term))
+        """The columns of the terms."""
+        return tuple(dict.fromkeys(name for term in self.terms for name in term))
 
     def gains(self, side: Columns, n: int) -> Gains:
         """Return what each outcome would bring, from the columns."""
         there = {name: self._finite(side[name], f"column {name!r}", n) for name in self.needs}
-        kinds = (self.positive, self.negative)
-        flagged = [
-            sum(
-                (
-                    x * product(term, there, n)
-                    for term, x in zip(self.terms, kind, strict=True)
-                    if x
-                ),
-                np.full(n, self.left),
-            )
-            for kind in kinds
-        ]
-        return Gains(*flagged, *np.full((2, n), self.left))
+        table, left = products(self.terms, there, n), np.full(n, self.left)
+        positive, negative = (table @ np.array(gain) for gain in (self.positive, self.negative))
+        return Gains(left + positive, left + negative, left, left)
 
     @property
     def shown(self) -> str:
@@ -81,13 +70,17 @@ class LinearGains(GainMetric):
         return f"{self.name}: positive {parts[0] or '0'}, negative {parts[1] or '0'}"
 
 
-def product(term: Term, side: Columns, n: int) -> Floats64:
-    """Return the product of some columns; ones for none.
+def products(terms: Sequence[Term], side: Columns, n: int) -> Floats64:
+    """Return the products of columns ``(n, terms)``; ones for the empty one.
 
     Examples
     --------
-    >>> product(("a", "b"), {"a": np.array([2.0]), "b": np.array([3.0])}, 1).tolist()
-    [6.0]
+    >>> side = {"a": np.array([2.0]), "b": np.array([3.0])}
+    >>> products(((), ("a",), ("a", "b")), side, 1).tolist()
+    [[1.0, 2.0, 6.0]]
     """
-    columns = (np.asarray(side[name], dtype=np.float64) for name in term)
-    return reduce(np.multiply, columns, np.ones(n))
+    found = np.ones((n, len(terms)))
+    for k, term in enumerate(terms):
+        for name in term:
+            found[:, k] *= side[name]
+    return found

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anymetric.auto.judges.base import Floats64, shifts_flagging
+from anymetric.auto.judges.study import columns_read
 from anymetric.data import Columns
 from anymetric.ledger import Ledger
-from anymetric.metrics import Limited
-from anymetric.metrics.linear_gains import LinearGains, Term, product
+from anymetric.metrics.linear_gains import LinearGains, Term, products
 from anymetric.metrics.subjects import about as describing
 from anymetric.problem import Problem
 
@@ -55,8 +55,7 @@ def find_gains(ledger: Ledger, scores: Floats64, rng: np.random.Generator) -> Li
             first = scores[:, :1] + shifts_flagging(scores[:, 0], SHARES) > 0.0
             drawn[:, : first.shape[1]] = first
         with describing(stage="gains"):
-            judge = ledger.problem.judge
-            answers = ledger.ask_each([(judge, 2.0 * one - 1.0) for one in drawn.T])
+            answers = ledger.ask_each([(problem.judge, 2.0 * one - 1.0) for one in drawn.T])
         flagged, costs = np.hstack([flagged, drawn]), np.append(costs, answers)
         found = solved(problem, terms, flagged, costs)
         if found is not None:
@@ -65,19 +64,15 @@ def find_gains(ledger: Ledger, scores: Floats64, rng: np.random.Generator) -> Li
 
 
 def amounts_of(problem: Problem) -> dict[str, Floats64]:
-    """Return the columns of numbers that a function of decisions may read; none if it cannot be."""
-    metric, valid = problem.metric, problem.valid
-    able = metric.black_box and problem.decides and not metric.reads_features
-    if not able or isinstance(metric, Limited) or np.ptp(valid.weights) > 0.0:
+    """Return the columns of numbers that gains may depend on; none if they cannot be found."""
+    read, valid = columns_read(problem), problem.valid
+    if read is None:
         return {}
-    asked = (*getattr(metric, "asks", metric.needs), *getattr(metric, "takes", ()))
-    names = valid.side if getattr(metric, "takes_all", False) else asked
-    given = {name: valid.side[name] for name in names if name in valid.side}
-    numbers = {
-        name: one.astype(np.float64) for name, one in given.items() if one.dtype.kind in "fiub"
-    }
-    finite = {name: one for name, one in numbers.items() if np.all(np.isfinite(one))}
-    return {name: one for name, one in finite.items() if np.ptp(one) > 0.0}
+    names = valid.side if getattr(problem.metric, "takes_all", False) else read
+    kinds = {name: valid.side[name].dtype.kind for name in names}
+    found = {name: valid.side[name].astype(np.float64) for name in names if kinds[name] in "fiub"}
+    found = {name: x for name, x in found.items() if np.all(np.isfinite(x)) and np.ptp(x) > 0.0}
+    return found if len(found) <= MOST_COLUMNS else {}
 
 
 def terms_of(columns: Columns) -> list[tuple[Term, ...]]:
@@ -88,8 +83,6 @@ def terms_of(columns: Columns) -> list[tuple[Term, ...]]:
     >>> [len(terms) for terms in terms_of({"a": np.ones(2), "b": np.ones(2)})]
     [3, 4]
     """
-    if not 1 <= len(columns) <= MOST_COLUMNS:
-        return []
     plain: tuple[Term, ...] = ((), *((name,) for name in columns))
     pairs = tuple(combinations(columns, 2)) if len(columns) <= MULTIPLIED else ()
     return [plain, (*plain, *pairs)] if pairs else [plain]
@@ -116,11 +109,11 @@ def solved(
     """Return the gains that explain all costs; None if none do."""
     there = np.isfinite(costs)
     valid, costs = problem.valid, costs[there]
-    n, positive, m = len(valid), valid.y > 0.0, len(terms)
-    values = np.stack([product(term, valid.side, n) for term in terms], axis=1)
+    n, positive = len(valid), valid.y[:, np.newaxis] > 0.0
+    values = products(terms, valid.side, n)
     unit = np.abs(values).mean(axis=0)
-    values = values / np.where(unit > 0.0, unit, 1.0)
-    classes = np.hstack([values * positive[:, np.newaxis], values * ~positive[:, np.newaxis]])
+    unit[unit == 0.0] = 1.0
+    classes = np.hstack([values / unit * positive, values / unit * ~positive])
     table = np.column_stack([flagged[:, there].T @ classes / n, np.ones(len(costs))])
     if len(costs) < table.shape[1] + CHECKS - 1 or np.ptp(costs) == 0.0:
         return None
@@ -129,5 +122,8 @@ def solved(
         return None
     # A row's gain is what it adds to the mean: of costs, less is better.
     gains = np.where(np.abs(found[:-1]) > ROUNDING * np.abs(found[:-1]).max(), -found[:-1], 0.0)
-    own, other = (gains.reshape(2, m) / np.where(unit > 0.0, unit, 1.0)).tolist()
-    return LinearGains(problem.metric.name, terms, tuple(own), tuple(other), float(-found[-1]))
+    both = gains.reshape(2, -1) / unit
+    used = np.flatnonzero(both.any(axis=0))
+    own, other = both[:, used].tolist()
+    kept = tuple(terms[k] for k in used)
+    return LinearGains(problem.metric.name, kept, tuple(own), tuple(other), float(-found[-1]))

@@ -206,19 +206,26 @@ class Study:
 
 def partition_of(problem: Problem) -> Partition | None:
     """Return the cells whose counts a function may read; None if it reads more or they are many."""
+    columns, valid = columns_read(problem), problem.valid
+    if columns is None or any(
+        len(np.unique(valid.side[name])) > MOST_CELLS // 2 for name in columns
+    ):
+        return None
+    partition = Partition.by(valid.y, valid.side, columns)
+    rows = np.bincount(partition.of(valid.y, valid.side))
+    enough = len(partition) <= MOST_CELLS and rows.min() >= FEWEST_IN_CELL
+    return partition if enough else None
+
+
+def columns_read(problem: Problem) -> list[str] | None:
+    """Return the columns that a function of decisions asks for; None where it is not learned."""
     metric, valid = problem.metric, problem.valid
     able = metric.black_box and problem.decides and not metric.reads_features
     able = able and not isinstance(metric, Limited)  # a limit is a leap that no formula follows
     if not able or problem.labels is None or np.ptp(valid.weights) > 0.0:
         return None
     asked = (*getattr(metric, "asks", metric.needs), *getattr(metric, "takes", ()))
-    columns = [name for name in asked if name in valid.side]
-    if any(len(np.unique(valid.side[name])) > MOST_CELLS // 2 for name in columns):
-        return None
-    partition = Partition.by(valid.y, valid.side, columns)
-    rows = np.bincount(partition.of(valid.y, valid.side))
-    enough = len(partition) <= MOST_CELLS and rows.min() >= FEWEST_IN_CELL
-    return partition if enough else None
+    return [name for name in asked if name in valid.side]
 
 
 def first_answers(cells: int) -> int:

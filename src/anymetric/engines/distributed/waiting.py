@@ -45,19 +45,19 @@ class Awaited:
         futures = self._given(task, parts, arguments)
         tries = [1] * len(parts)
         try:
-            for last in (*[False] * (TRIES - 1), True):
+            for attempt in range(TRIES):
                 for k, error in self._failed(futures):
                     if tries[k] >= TRIES or not passing(error):
                         raise error
                     tries[k] += 1
                     (futures[k],) = self._given(task, [parts[k]], arguments)
-                found = self._gathered(futures, last)
+                found = self._gathered(futures, last=attempt == TRIES - 1)
                 if found is not None:
-                    break
+                    return found
         finally:
             for future in futures:
                 future.release()
-        return found or []
+        raise AssertionError("the last attempt returns or raises")
 
     def _given(
         self, task: Callable[..., Any], parts: list[Any], arguments: tuple[Any, ...]
@@ -92,7 +92,7 @@ class Awaited:
             return error
         return None
 
-    def _gathered(self, futures: list[Any], last: bool) -> list[Any] | None:
+    def _gathered(self, futures: list[Any], *, last: bool) -> list[Any] | None:
         """Fetch all results at once: one by one each takes some milliseconds of four processes.
 
         None if some were lost with their worker, which are computed again, unless it was the last
